@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from giantsteps.reports.figures.figures import learning_curves_by_batch, standalone
+from giantsteps.reports.figures.canvas import standalone
+from giantsteps.reports.figures.figures import learning_curves_by_batch
 from giantsteps.reports.figures.files import own_style
 
 PLACE = Path(__file__).resolve().parent.parent / "docs" / "learning_curves.svg"

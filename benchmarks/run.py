@@ -28,8 +28,10 @@ from benchmarks.speed import (
     solver_speed,  # one_thread first: it speaks to NumPy
     verdict_speed,
 )
+from benchmarks.studies.__main__ import as_text
 from giantsteps.numerics.models.model import ReadoutGroup
-from giantsteps.reports.studies.speed import DATA, bars, text_table
+from giantsteps.reports.measurements.experiments import text_of
+from giantsteps.reports.studies.speed import DATA, bars, page
 
 WORKED = ["--activation", "tanh", "--target", "sin", "--beta", "1", "--spike", "1", "--bulk", "1", "--alignment", "0.8"]
 COMMANDS: dict[str, list[str]] = {
@@ -97,9 +99,7 @@ def _text(data: dict[str, Any]) -> str:
             return [short(item) for item in value]
         return float(f"{value:.4g}") if isinstance(value, float) else value
 
-    return (
-        "{\n" + ",\n".join(f" {json.dumps(name)}: {json.dumps(short(part))}" for name, part in data.items()) + "\n}\n"
-    )
+    return text_of({name: short(part) for name, part in data.items()})
 
 
 def main() -> int:
@@ -107,7 +107,7 @@ def main() -> int:
     if sys.argv[1:] != ["show"]:
         DATA.write_text(_text(measure()), encoding="utf-8")
     data = json.loads(DATA.read_text(encoding="utf-8"))
-    print(text_table(data))
+    print(as_text(page(data)))
     return 0 if all(bar.met for bar in bars(data)) else 1
 
 

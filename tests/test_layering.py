@@ -39,7 +39,7 @@ FLOORS: dict[str, dict[str, tuple[str, ...]]] = {
     },
     "verify": {
         "checks": ("protocol",),
-        "claims": ("checks", "closed_forms", "compiled", "ledger", "protocol", "second_route"),
+        "claims": ("checks", "closed_forms", "compiled", "ledger", "protocol", "second_route", "solver"),
         "closed_forms": ("checks", "protocol"),
         "compiled": (),
         "digits": ("compiled",),
@@ -48,13 +48,14 @@ FLOORS: dict[str, dict[str, tuple[str, ...]]] = {
         "properties": ("digits", "ledger", "protocol", "second_route"),
         "protocol": (),
         "second_route": ("checks", "compiled", "protocol"),
+        "solver": ("checks", "compiled", "protocol", "second_route"),
     },
     "numerics": {
         "balls": ("gaussian",),
         "bounds": ("bulk", "gaussian", "models", "saddle_point"),
         "bulk": ("gaussian", "models"),
-        "certificates": ("balls", "bounds", "bulk", "models", "saddle_point"),
-        "experiments": ("bounds", "bulk", "gaussian", "models", "saddle_point"),
+        "certificates": ("balls", "bulk", "models", "saddle_point"),
+        "experiments": ("bounds", "gaussian", "models", "saddle_point"),
         "gaussian": (),
         "models": ("gaussian",),
         "saddle_point": ("bulk", "gaussian", "models"),
@@ -129,6 +130,17 @@ def test_arrows_run_one_way(package: str) -> None:
         for path in files(package)
         for module, _, line in imports(path)
         if module.split(".")[0] in OURS and not allowed(module, ALLOWED_OURS[package])
+    ]
+    assert wrong == []
+
+
+def test_the_second_route_knows_no_solver() -> None:
+    solvers = tuple(f"numerics.{floor}" for floor in ("saddle_point", "bulk", "bounds", "spectrum"))
+    wrong = [
+        f"{path.relative_to(ROOT)}:{line} imports {module}"
+        for path in files("verify")
+        for module, _, line in imports(path)
+        if "second_route" in path.parts and (allowed(module, solvers) or allowed(module, ("verify.solver",)))
     ]
     assert wrong == []
 

@@ -140,11 +140,11 @@ def fault_of_certificate(number: int) -> str | None:
         return None
     except _NeverEndsError:
         return f"no certificate after {LIMIT} s of processor time: {model}"
-    fault = _not_contained(rough, fine, doubles)
+    fault = fault_of_numbers(rough, fine, doubles)
     return f"{fault} ({model})" if fault else fault
 
 
-def _not_contained(rough: Certificate, fine: Certificate, doubles: Solution) -> str | None:
+def fault_of_numbers(rough: Certificate, fine: Certificate, doubles: Solution) -> str | None:
     """The unknowns and errors whose balls do not meet, or leave out the doubles; None where nothing is certified."""
     if not (rough.balls and fine.balls):
         return None

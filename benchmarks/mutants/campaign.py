@@ -1,139 +1,100 @@
 """Random slips in the source against the fast tests of their own room: `make mutants`, or
 
-    python -m benchmarks.mutants.campaign [--most 600] [--room numerics/balls] [--again]
+    python -m benchmarks.mutants.campaign [--most 600] [--room numerics/balls] [--tests tests] [--again]
     python -m benchmarks.mutants.campaign show                  print what is stored
 
 What it finds is stored in mutants.json after each slip, and it goes on where it stopped. The slips of a room come in a
 random order that does not change with the rest of the code, the rooms take turns, and what is stored of code that is no
-more is dropped. A slip is killed where a fast test of its room fails, nothing can be loaded, or the tests run past
-their limit of processor time. With `--again` the survivors are tried once more, after a test was written; those that
-are killed then are marked as having lived.
+more is dropped. A slip is killed where a fast test of its room (of the folders in `--tests`, if given) fails, nothing
+can be loaded, or the tests run past their limit of processor time.
 """
 
 from __future__ import annotations
 
-import argparse
 import os
 import sys
 import tempfile
 import time
+from argparse import Namespace
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from itertools import chain, zip_longest
 from pathlib import Path
-from typing import Any
 
-from benchmarks.entries import stored as entries_of
-from benchmarks.entries import write as write_entries
+from benchmarks.campaign import Entry, main
 from benchmarks.mutants.slips import Slip, slips
-from benchmarks.mutants.trial import ROOT, Room, copied, function_at, replaced, room_of, trial_of
+from benchmarks.mutants.trial import ROOT, Room, copied, room_of, trial_of
 
 DATA = Path(__file__).resolve().parent / "mutants.json"
-# Which tests are those of a room, where they are not in the folder of its name: (folder, tests, seconds at most).
-ROOMS: tuple[tuple[str, tuple[str, ...], int], ...] = (
-    ("derivations/kernel", ("tests/derivations/kernel",), 120),
-    ("verify/protocol", ("tests/verify/protocol", "tests/verify/ledger/test_run.py"), 60),
-    ("verify/checks", ("tests/verify/checks",), 120),
-    ("verify/ledger", ("tests/verify/ledger", "tests/verify/protocol/test_power.py"), 120),
-    ("verify/closed_forms", ("tests/derivations/closed_forms", "tests/reports/activation/test_bars.py"), 120),
-    ("numerics/balls", ("tests/numerics/balls",), 120),
-    ("numerics/certificates", ("tests/numerics/certificates",), 180),
-    ("numerics/bulk", ("tests/numerics/bulk",), 120),
-    ("numerics/saddle_point", ("tests/numerics/saddle_point",), 240),
-    ("numerics/sweeps", ("tests/numerics/sweeps",), 120),
-)
+HOUSES = ("derivations", "numerics", "verify", "reports")
+# Where the tests of a room are, if not in the folder of its name alone.
+TESTS = {
+    "verify/protocol": ("tests/verify/protocol", "tests/verify/ledger"),
+    "verify/ledger": ("tests/verify/ledger", "tests/verify/protocol"),
+    "verify/closed_forms": ("tests/derivations/closed_forms", "tests/reports/activation"),
+}
 
 
-def sample(most: int) -> list[Slip]:
-    """The first ``most`` slips: one of each room in turn, in each room by rank."""
-    rooms = [sorted(of_room(folder), key=lambda slip: slip.rank) for folder, _, _ in ROOMS]
-    turns = chain.from_iterable(zip_longest(*rooms))
-    return [slip for slip in turns if slip is not None][:most]
+def sample(begins: str) -> list[Slip]:
+    """All slips of files that begin so: one of each room in turn, in each room by rank."""
+    rooms: dict[str, list[Slip]] = {}
+    for house in HOUSES:
+        for path in sorted((ROOT / house).rglob("*.py")):
+            if (file := path.relative_to(ROOT).as_posix()).startswith(begins):
+                rooms.setdefault(_room(file), []).extend(slips(file, path.read_bytes()))
+    ranked = (sorted(found, key=lambda slip: slip.rank) for found in rooms.values())
+    return [slip for slip in chain.from_iterable(zip_longest(*ranked)) if slip is not None]
 
 
-def of_room(folder: str) -> Iterator[Slip]:
-    """All slips of the files of a folder."""
-    for path in sorted((ROOT / folder).rglob("*.py")):
-        yield from slips(path.relative_to(ROOT).as_posix(), path.read_bytes())
+def _room(name: str) -> str:
+    return "/".join(name.split("/")[:2])
 
 
-def asked_of(file: str, root: Path = ROOT) -> tuple[list[str], tuple[str, ...], int]:
-    """The tests of a file's own name in a tree, those of its room, and the seconds that they may take."""
-    tests, seconds = next((tests, seconds) for folder, tests, seconds in ROOMS if file.startswith(f"{folder}/"))
-    folder, _, module = file.removesuffix(".py").rpartition("/")
-    own = f"tests/{folder}/test_{module}.py"
-    return [own] if (root / own).is_file() else [], tests, seconds
+def tests_of(room: str) -> tuple[str, ...]:
+    """The folders with the tests of a room; all tests of its house where it has none."""
+    folders = TESTS.get(room, (f"tests/{room}",))
+    return tuple(one for one in folders if (ROOT / one).is_dir()) or (f"tests/{room.split('/')[0]}",)
 
 
-def run(most: int, again: bool, room: str) -> Iterator[dict[str, Any]]:
-    """Try what is not known yet; yields the entry of each slip, and stores all of them after each."""
-    here = {slip.name for folder, _, _ in ROOMS for slip in of_room(folder)}
-    known = {entry["name"]: entry for entry in stored() if entry["name"] in here}
+def run(asked: Namespace, entries: list[Entry]) -> Iterator[list[Entry]]:
+    """Try what is not known yet: the name of a slip, its line, the first test that failed; a reason why it may live
+    is kept.
+    """
+    os.nice(10)
+    drawn = sample(asked.room)
+    names = {slip.name for slip in drawn}
+    known = {one["name"]: one for one in entries if one["name"] in names or not one["name"].startswith(asked.room)}
     rooms: dict[tuple[str, ...], Room] = {}
     with tempfile.TemporaryDirectory() as parent, copied(Path(parent)) as root:
-        for slip in sample(most):
-            old = known.get(slip.name, {})
-            if not slip.file.startswith(room) or (old and (old["by"] or not again)):
+        for slip in drawn[: asked.most]:
+            if slip.name in known:
                 continue
-            own, tests, seconds = asked_of(slip.file, root)
+            tests = tuple(asked.tests.split()) or tests_of(_room(slip.file))
             if tests not in rooms:
-                rooms[tests] = room_of(root, tests, seconds)
-            right = (root / slip.file).read_bytes()
-            function = function_at(slip.file, right.decode(), slip.line)
-            with replaced(root, slip.file, slip.made(right)):
-                found = trial_of(root, rooms[tests], function, own, seconds)
-            reason = {"reason": old["reason"]} if "reason" in old and not found.killed else {}
-            lived = {"lived": True} if old and found.killed else {}
-            known[slip.name] = {"name": slip.name, "line": slip.line, "by": found.by, **lived, **reason}
-            write(known.values())
-            yield known[slip.name]
-    write(known.values())
+                rooms[tests] = room_of(root, tests)
+            by = trial_of(root, rooms[tests], slip.file, slip.line, slip.made((root / slip.file).read_bytes()))
+            known[slip.name] = {"name": slip.name, "line": slip.line, "by": by}
+            print(f"{time.strftime('%H:%M')} {by or 'SURVIVED':<60} {slip.name}", flush=True)
+            yield [known[name] for name in sorted(known)]
 
 
-def stored() -> list[dict[str, Any]]:
-    """What was measured: the name of a slip, its line, the first test that failed, and why it may live if none did.
-
-    `lived` where a test was written after it had survived.
+def told(entries: list[Entry]) -> tuple[str, bool]:
+    """How many slips of each room were killed, and the survivors with the reason of each, where it has one; good where
+    nine in ten were.
     """
-    return entries_of(DATA)
-
-
-def write(entries: Iterable[dict[str, Any]]) -> None:
-    """One line a slip, by name."""
-    write_entries(DATA, sorted(entries, key=lambda entry: str(entry["name"])))
-
-
-def table(entries: Iterable[dict[str, Any]]) -> str:
-    """How many slips of each room were killed, and the survivors with the reason of each, where it has one."""
-    entries = list(entries)
-    tried, killed = Counter(map(_room, entries)), Counter(_room(entry) for entry in entries if entry["by"])
+    tried = Counter(_room(one["name"]) for one in entries)
+    killed = Counter(_room(one["name"]) for one in entries if one["by"])
     lines = [f"{room:<24} {killed[room]:>4} of {tried[room]:>4}" for room in sorted(tried)]
-    share = 100 * sum(killed.values()) / max(1, len(entries))
-    lines += [f"{'all':<24} {sum(killed.values()):>4} of {len(entries):>4}, {share:.0f} %"]
-    alive = [entry for entry in entries if not entry["by"]]
-    return "\n".join([*lines, *(f"{entry['name']}\n    {entry.get('reason', 'no reason')}" for entry in alive)])
-
-
-def _room(entry: dict[str, Any]) -> str:
-    return next(folder for folder, _, _ in ROOMS if entry["name"].startswith(f"{folder}/"))
-
-
-def main(arguments: list[str]) -> int:
-    """Measure or show; 1 where fewer than nine in ten were killed."""
-    parser = argparse.ArgumentParser(description="Random slips in the source against the fast tests of their own room.")
-    parser.add_argument("what", nargs="?", choices=["measure", "show"], default="measure")
-    parser.add_argument("--most", type=int, default=600, help="how many slips in all (default 600)")
-    parser.add_argument("--room", default="", help="only those in files that begin so, for example numerics/balls")
-    parser.add_argument("--again", action="store_true", help="try the survivors once more")
-    asked = parser.parse_args(arguments)
-    if asked.what == "measure":
-        os.nice(10)
-        for entry in run(asked.most, asked.again, asked.room):
-            print(f"{time.strftime('%H:%M')} {entry['by'] or 'SURVIVED':<60} {entry['name']}", flush=True)
-    entries = stored()
-    print(table(entries))
-    return 0 if sum(bool(entry["by"]) for entry in entries) >= 0.9 * len(entries) else 1
+    share = killed.total() / max(1, tried.total())
+    lines += [f"{'all':<24} {killed.total():>4} of {tried.total():>4}, {share:.0%}"]
+    alive = [f"{one['name']}\n    {one.get('reason', 'no reason')}" for one in entries if not one["by"]]
+    return "\n".join([*lines, *alive]), share >= 0.9
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    options: dict[str, tuple[int | str, str]] = {
+        "most": (600, "how many slips in all"),
+        "room": ("", "only those in files that begin so, for example numerics/balls"),
+        "tests": ("", "the tests that are asked, for example tests; those of the room"),
+    }
+    sys.exit(main(DATA, run, told, options))

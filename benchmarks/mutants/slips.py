@@ -4,42 +4,24 @@ arguments swapped."""
 from __future__ import annotations
 
 import ast
-import re
-from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from hashlib import sha256
 from itertools import pairwise
+from typing import Any
 
-_OPERATORS: dict[type[ast.AST], tuple[str, str]] = {
-    ast.Add: ("+", "-"),
-    ast.Sub: ("-", "+"),
-    ast.Mult: ("*", "/"),
-    ast.Div: ("/", "*"),
-    ast.Pow: ("**", "*"),
-    ast.FloorDiv: ("//", "/"),
-    ast.Mod: ("%", "*"),
-    ast.MatMult: ("@", "*"),
-    ast.BitOr: ("|", "&"),
-    ast.BitAnd: ("&", "|"),
-    ast.Lt: ("<", "<="),
-    ast.LtE: ("<=", "<"),
-    ast.Gt: (">", ">="),
-    ast.GtE: (">=", ">"),
-    ast.Eq: ("==", "!="),
-    ast.NotEq: ("!=", "=="),
-    ast.Is: ("is", "is not"),
-    ast.IsNot: ("is not", "is"),
-    ast.In: ("in", "not in"),
-    ast.NotIn: ("not in", "in"),
-    ast.And: ("and", "or"),
-    ast.Or: ("or", "and"),
-}
+_PAIRS: tuple[tuple[type[ast.AST], type[ast.AST]], ...] = (
+    (ast.Add, ast.Sub), (ast.Mult, ast.Div), (ast.BitOr, ast.BitAnd), (ast.Lt, ast.LtE), (ast.Gt, ast.GtE),
+    (ast.Eq, ast.NotEq), (ast.Is, ast.IsNot), (ast.In, ast.NotIn), (ast.And, ast.Or),
+)  # fmt: skip
+_OTHER: dict[type[ast.AST], type[Any]] = dict(_PAIRS) | {b: a for a, b in _PAIRS}
+_OTHER |= {ast.Pow: ast.Mult, ast.FloorDiv: ast.Div, ast.Mod: ast.Mult, ast.MatMult: ast.Mult}
 _CALLS = {"max": "min", "min": "max", "any": "all", "all": "any"}
-# Their arguments may stand in any order; `strict` only watches over lengths.
+# Their arguments may stand in any order.
 _SYMMETRIC = {"max", "min", "gcd", "isclose", "union", "hypot"}
-_WATCHERS = {"strict"}
+# What says nothing when the program runs: types, decorators, sentences of messages.
+_QUIET = ("annotation", "returns", "decorator_list", "exc")
 
 
 @dataclass(frozen=True)
@@ -75,103 +57,66 @@ def slips(file: str, source: bytes) -> list[Slip]:
     """Every slip of a file, in its order."""
     found, seen = [], Counter[tuple[str, str, str]]()
     lines = source.splitlines(keepends=True)
-    starts = [0]
-    for line in lines:
-        starts.append(starts[-1] + len(line))
-    for start, end, after in sorted(set(_Finder(source, starts).found(ast.parse(source)))):
-        number = bisect_right(starts, start) - 1
-        text, before = lines[number].decode().strip(), source[start:end].decode()
-        place = seen[text, before, after]
+    starts = [sum(map(len, lines[:k])) for k in range(len(lines))]
+    for node, other in _found(ast.parse(source)):
+        assert node.end_lineno is not None
+        assert node.end_col_offset is not None
+        text, before = lines[node.lineno - 1].decode().strip(), ast.unparse(node)
+        after = "pass" if isinstance(other, ast.Pass) else f"({ast.unparse(other)})"
+        ends = starts[node.lineno - 1] + node.col_offset, starts[node.end_lineno - 1] + node.end_col_offset
+        found.append(Slip(file, node.lineno, text, *ends, before, after, seen[text, before, after]))
         seen[text, before, after] += 1
-        found.append(Slip(file, number + 1, text, start, end, before, after, place))
     return found
 
 
-@dataclass(frozen=True)
-class _Finder:
-    """Finds (start, end, text instead) in bytes of a source whose lines begin at ``starts``."""
-
-    source: bytes
-    starts: list[int]
-
-    def found(self, node: ast.AST) -> Iterator[tuple[int, int, str]]:
-        """The slips of a node and of all below it."""
-        yield from self._own(node)
-        for field, value in ast.iter_fields(node):
-            for child in value if isinstance(value, list) else [value]:
-                if isinstance(child, ast.AST) and not _quiet(node, field, child):
-                    yield from self.found(child)
-
-    def _own(self, node: ast.AST) -> Iterator[tuple[int, int, str]]:
-        match node:
-            case ast.If(test=ast.Name(id="TYPE_CHECKING")):
-                return
-            case ast.BinOp(left=left, op=op, right=right):
-                yield from self._between(left, right, op)
-            case ast.BoolOp(op=op, values=values):
-                for left, right in pairwise(values):
-                    yield from self._between(left, right, op)
-            case ast.Compare(left=first, ops=ops, comparators=others):
-                for (left, right), comparison in zip(pairwise([first, *others]), ops, strict=True):
-                    yield from self._between(left, right, comparison)
-            case ast.UnaryOp(op=ast.USub()):
-                start, _ = self._span(node)
-                yield start, start + 1, "+"
-            case ast.UnaryOp(op=ast.Not()):
-                start, _ = self._span(node)
-                yield start, start + len("not "), ""
-            case ast.Constant(value=bool(value)):
-                yield *self._span(node), str(not value)
-            case ast.Constant(value=int(value) | float(value)):
-                yield *self._span(node), repr(value + 1)
-            case ast.If(test=test) | ast.IfExp(test=test) | ast.While(test=test):
-                yield from self._negated(test)
-            case ast.comprehension(ifs=tests):
-                for test in tests:
-                    yield from self._negated(test)
-            case ast.Expr(value=ast.Call()) | ast.AugAssign() | ast.Raise():
-                yield *self._span(node), "pass"
-            case ast.Call(func=func, args=args):
-                yield from self._call(func, args)
-
-    def _call(self, func: ast.expr, args: list[ast.expr]) -> Iterator[tuple[int, int, str]]:
-        name = func.attr if isinstance(func, ast.Attribute) else func.id if isinstance(func, ast.Name) else ""
-        if name in _CALLS:
-            _, end = self._span(func)
-            yield end - len(name), end, _CALLS[name]
-        if len(args) > 1 and name not in _SYMMETRIC and not any(isinstance(arg, ast.Starred) for arg in args[:2]):
-            (a, b), (c, d) = self._span(args[0]), self._span(args[1])
-            if self.source[a:b] != self.source[c:d]:
-                yield a, d, (self.source[c:d] + self.source[b:c] + self.source[a:b]).decode()
-
-    def _negated(self, test: ast.expr) -> Iterator[tuple[int, int, str]]:
-        start, end = self._span(test)
-        if not isinstance(test, ast.UnaryOp | ast.Compare) or len(getattr(test, "ops", ())) > 1:
-            yield start, end, f"not ({self.source[start:end].decode()})"
-
-    def _between(self, left: ast.expr, right: ast.expr, op: ast.AST) -> Iterator[tuple[int, int, str]]:
-        """Another operator between two expressions; None where a comment or a bracket may hide it."""
-        before, after = _OPERATORS.get(type(op), ("", ""))
-        start, end = self._span(left)[1], self._span(right)[0]
-        gap = self.source[start:end].decode()
-        found = re.search(re.escape(before).replace(r"\ ", r"\s+"), gap)
-        if before and found and "#" not in gap:
-            begin = start + len(gap[: found.start()].encode())
-            yield begin, begin + len(found[0].encode()), after
-
-    def _span(self, node: ast.expr | ast.stmt) -> tuple[int, int]:
-        assert node.end_lineno is not None
-        assert node.end_col_offset is not None
-        return self.starts[node.lineno - 1] + node.col_offset, self.starts[node.end_lineno - 1] + node.end_col_offset
+def _found(node: ast.AST) -> Iterator[tuple[ast.expr | ast.stmt, ast.AST]]:
+    """Each expression or statement below a node that a slip would change, and what would stand there."""
+    for field, value in ast.iter_fields(node):
+        for child in value if isinstance(value, list) else [value]:
+            types = isinstance(child, ast.If) and isinstance(child.test, ast.Name) and child.test.id == "TYPE_CHECKING"
+            watcher = isinstance(child, ast.keyword) and child.arg == "strict"
+            if (
+                not isinstance(child, ast.AST)
+                or types
+                or watcher
+                or field in _QUIET
+                or isinstance(child, ast.JoinedStr)
+            ):
+                continue
+            if isinstance(child, ast.expr | ast.stmt):
+                yield from ((child, other) for other in _others(child))
+                if field in ("test", "ifs") and not isinstance(child, ast.UnaryOp | ast.Compare):
+                    yield child, ast.UnaryOp(ast.Not(), child)
+            yield from _found(child)
 
 
-def _quiet(node: ast.AST, field: str, child: ast.AST) -> bool:
-    """What says nothing when the program runs: types, decorators, sentences of messages, watchers over lengths."""
-    types = isinstance(node, ast.If) and isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING"
-    return (
-        types
-        or field in ("annotation", "returns", "decorator_list")
-        or isinstance(node, ast.Raise)
-        or isinstance(child, ast.JoinedStr)
-        or (isinstance(child, ast.keyword) and child.arg in _WATCHERS)
-    )
+def _silent(node: ast.AST) -> bool:
+    """Imports for types, messages with numbers in them, and what only watches over lengths."""
+    types = isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"
+    return types or isinstance(node, ast.JoinedStr) or (isinstance(node, ast.keyword) and node.arg == "strict")
+
+
+def _others(node: ast.expr | ast.stmt) -> Iterator[ast.AST]:
+    match node:
+        case ast.BinOp(left, op, right) if type(op) in _OTHER:
+            yield ast.BinOp(left, _OTHER[type(op)](), right)
+        case ast.BoolOp(op, values):
+            yield ast.BoolOp(_OTHER[type(op)](), values)
+        case ast.Compare(left, ops, comparators):
+            for k, op in enumerate(ops):
+                yield ast.Compare(left, [*ops[:k], _OTHER[type(op)](), *ops[k + 1 :]], comparators)
+        case ast.UnaryOp(ast.USub() | ast.Not(), operand):
+            yield operand
+        case ast.Constant(bool(value)):
+            yield ast.Constant(not value)
+        case ast.Constant(int(value) | float(value)):
+            yield ast.Constant(value + 1)
+        case ast.Expr(ast.Call()) | ast.AugAssign() | ast.Raise():
+            yield ast.Pass()
+        case ast.Call(func, args, keywords):
+            name = ast.unparse(func).rpartition(".")[2]
+            if isinstance(func, ast.Name) and name in _CALLS:
+                yield ast.Call(ast.Name(_CALLS[name]), args, keywords)
+            pair = next(pairwise(args), None)
+            if pair and name not in _SYMMETRIC and not any(isinstance(one, ast.Starred) for one in pair):
+                yield ast.Call(func, [pair[1], pair[0], *args[2:]], keywords)

@@ -1,20 +1,13 @@
-"""Eigenvalues of a sample of spiked features at d = 2000 beside the theory: page `reports.studies.spectrum_sample`.
-
-python -m benchmarks.studies.spectrum_sample simulate    draw the features, store the eigenvalues in
-spectrum_sample.json python -m benchmarks.studies.spectrum_sample             print the page from them
-"""
+"""Eigenvalues of a sample of spiked features at d = 2000, for the page `reports.studies.spectrum_sample`."""
 
 from __future__ import annotations
-
-import json
-import sys
 
 import numpy as np
 
 from giantsteps.numerics.experiments.ensembles import Sizes, spiked_random_features, trained_network
 from giantsteps.numerics.models.model import Model
 from giantsteps.numerics.models.network import Network
-from giantsteps.reports.measurements.experiments import FOLDER, as_text
+from giantsteps.reports.measurements.experiments import FOLDER, text_of
 from giantsteps.reports.studies.spectrum_sample import (
     CASES,
     DIMENSION,
@@ -25,7 +18,6 @@ from giantsteps.reports.studies.spectrum_sample import (
     SEED,
     SLUG,
     counts_name,
-    study,
 )  # fmt: skip
 
 
@@ -56,10 +48,7 @@ def several() -> dict[str, list[float]]:
     return found
 
 
-if __name__ == "__main__":
-    if sys.argv[1:] == ["simulate"]:
-        samples = {name: eigenvalues(subject) for name, subject in CASES} | several()
-        lines = (f" {json.dumps(name)}: {json.dumps(values)}" for name, values in samples.items())
-        (FOLDER / f"{SLUG}.json").write_text("{\n" + ",\n".join(lines) + "\n}\n", encoding="utf-8")
-    found = study()
-    print(as_text(found) if found else "nothing is measured yet: add `simulate`")
+def store() -> None:
+    """Draw everything anew."""
+    samples = {name: eigenvalues(subject) for name, subject in CASES.items()} | several()
+    (FOLDER / f"{SLUG}.json").write_text(text_of(samples), encoding="utf-8")

@@ -7,9 +7,16 @@ from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
 
-from giantsteps.derivations.activations import rational_functions as rf
 from giantsteps.derivations.activations import real_roots
-from giantsteps.derivations.activations.intervals import Interval, Undecided, enclose, point
+from giantsteps.derivations.activations.intervals import (
+    LARGEST_ARGUMENT,
+    Interval,
+    Undecided,
+    at,
+    enclose,
+    point,
+    round_up,
+)
 from giantsteps.derivations.expressions import tree
 from giantsteps.derivations.expressions.algebra import call, negate, polynomial_tree
 from giantsteps.derivations.expressions.normal_form import Normal, TooComplex, as_polynomial, normal
@@ -103,7 +110,7 @@ def _short(value: Fraction) -> str:
 
 
 def _up(x: Fraction) -> Fraction:
-    return rf.round_up(x, 40)
+    return round_up(x, 40)
 
 
 def growth(expr: Expression, piece: Interval) -> Growth:
@@ -238,12 +245,8 @@ def _least_polynomial(p: list[Fraction], piece: Interval) -> Fraction:
     for low, high in brackets:
         if high < piece.low or low > piece.high:
             continue
-        for _ in range(60):
-            box = enclose(polynomial_tree(p), Interval(low, high), _BITS)
-            distance = box.low if box.positive() else -box.high
-            if distance > 0:
-                break
-            low, high = real_roots.halved(real_roots.differentiated(p), low, high)
+        box = enclose(polynomial_tree(p), Interval(low, high), _BITS)
+        distance = box.low if box.positive() else -box.high
         if not isinstance(distance, Fraction) or distance <= 0:
             raise GrowsTooFast(f"it could not be shown that 1/({polynomial_tree(p)}) is bounded")
         smallest = distance if smallest is None else min(smallest, distance)
@@ -286,7 +289,7 @@ def _log_growth(u: Expression, inner: Growth, piece: Interval) -> Growth:
     total, degree = Fraction(0), 0
     for bound in (inner, inverse_growth(u, piece)):
         quadratic = max(Fraction(0), bound.quadratic)
-        total += rf.log_pair(max(Fraction(1), bound.constant) + 1, _BITS)[1] + bound.degree + bound.rate + quadratic
+        total += at("log", max(Fraction(1), bound.constant) + 1, _BITS)[1] + bound.degree + bound.rate + quadratic
         degree = max(degree, 2 if quadratic else 1 if bound.rate or bound.degree else 0)
     return Growth(_up(total), Fraction(degree))
 
@@ -305,9 +308,9 @@ def exponential_of(inner: Growth) -> Growth:
 
 def exp_upper(x: Fraction) -> Fraction:
     """An upper bound of exp(x); raises GrowsTooFast beyond exp(3400)."""
-    if x > rf.LARGEST_ARGUMENT:
+    if x > LARGEST_ARGUMENT:
         raise GrowsTooFast("a factor of the expression is too large to be bounded")
-    return _up(rf.exp_pair(x, _BITS)[1])
+    return _up(at("exp", x, _BITS)[1])
 
 
 def _exp_growth(u: Expression, piece: Interval) -> Growth:

@@ -5,14 +5,15 @@ Open ends matter: exp(z) lies in (0, oo), so 1/exp(z) has no pole although 0 bou
 
 from __future__ import annotations
 
+import functools
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 
-from giantsteps.derivations.activations import rational_functions as rf
+from giantsteps.derivations.activations.real_roots import ball_ends
 from giantsteps.derivations.expressions import tree
 from giantsteps.derivations.expressions.budget import node_cost, spend
+from giantsteps.derivations.expressions.exact import precision
 from giantsteps.derivations.expressions.tree import Expression, ExpressionError
 
 End = Fraction | float  # a float is -inf or inf
@@ -60,9 +61,23 @@ def point(x: Fraction) -> Interval:
     return Interval(x, x)
 
 
+def round_up(x: Fraction, bits: int) -> Fraction:
+    """The smallest multiple of a power of two above x with `bits` significant bits."""
+    return -_round_down(-x, bits)
+
+
+def _round_down(x: Fraction, bits: int) -> Fraction:
+    above, below = x.numerator, x.denominator
+    if above.bit_length() <= bits and below.bit_length() <= bits:
+        return x
+    shift = bits - above.bit_length() + below.bit_length()
+    scaled = (above << shift) // below if shift >= 0 else above // (below << -shift)
+    return Fraction(scaled, 1 << shift) if shift >= 0 else Fraction(scaled << -shift)
+
+
 def _rounded(x: Interval, bits: int) -> Interval:
-    low = rf.round_down(x.low, bits) if isinstance(x.low, Fraction) else x.low
-    high = rf.round_up(x.high, bits) if isinstance(x.high, Fraction) else x.high
+    low = _round_down(x.low, bits) if isinstance(x.low, Fraction) else x.low
+    high = round_up(x.high, bits) if isinstance(x.high, Fraction) else x.high
     return Interval(low, high, x.low_open or low != x.low, x.high_open or high != x.high)
 
 
@@ -138,79 +153,72 @@ def hull(parts: list[Interval]) -> Interval:
     )
 
 
-PointFunction = Callable[[Fraction, int], rf.Pair]
-
-
-def _tanh_pair(x: Fraction, bits: int) -> rf.Pair:
-    low, high = rf.exp_pair(2 * x, bits)
-    return 1 - 2 / (low + 1), 1 - 2 / (high + 1)
-
-
-def _sigmoid_pair(x: Fraction, bits: int) -> rf.Pair:
-    low, high = rf.exp_pair(x, bits)
-    return low / (1 + low), high / (1 + high)
-
-
-def _softplus_pair(x: Fraction, bits: int) -> rf.Pair:
-    if x > 0:  # softplus(x) = x + softplus(-x)
-        low, high = _softplus_pair(-x, bits)
-        return x + low, x + high
-    low, high = rf.exp_pair(x, bits)
-    return max(Fraction(0), rf.log_pair(1 + low, bits)[0]), min(high, rf.log_pair(1 + high, bits)[1])
-
-
-def _sinh_pair(x: Fraction, bits: int) -> rf.Pair:
-    (low, high), (low_minus, high_minus) = rf.exp_pair(x, bits), rf.exp_pair(-x, bits)
-    return (low - high_minus) / 2, (high - low_minus) / 2
-
-
-def _cosh_pair(x: Fraction, bits: int) -> rf.Pair:
-    (low, high), (low_minus, high_minus) = rf.exp_pair(x, bits), rf.exp_pair(-x, bits)
-    return max(Fraction(1), (low + low_minus) / 2), (high + high_minus) / 2
-
-
-def _asinh_pair(x: Fraction, bits: int) -> rf.Pair:
-    if x < 0:
-        low, high = _asinh_pair(-x, bits)
-        return -high, -low
-    low, high = rf.sqrt_pair(1 + x * x, bits)
-    return max(Fraction(0), rf.log_pair(x + low, bits)[0]), rf.log_pair(x + high, bits)[1]
-
-
-# increasing functions: enclosure at a point, and the two limits at the ends of the domain (None: computed)
-_INCREASING: dict[str, tuple[PointFunction, End, End]] = {
-    "exp": (rf.exp_pair, Fraction(0), math.inf),
-    "tanh": (_tanh_pair, Fraction(-1), Fraction(1)),
-    "erf": (rf.erf_pair, Fraction(-1), Fraction(1)),
-    "sigmoid": (_sigmoid_pair, Fraction(0), Fraction(1)),
-    "softplus": (_softplus_pair, Fraction(0), math.inf),
-    "sinh": (_sinh_pair, -math.inf, math.inf),
-    "asinh": (_asinh_pair, -math.inf, math.inf),
-    "log": (rf.log_pair, -math.inf, math.inf),
-    "sqrt": (rf.sqrt_pair, Fraction(0), math.inf),
+# The limits of increasing functions, erfc(-x) among them, at the ends of their domains, and the largest |x| at which
+# they are evaluated: further out the digits of exp would never end. exp(-3400) < 2**-4900, erfc(58) < exp(-3364).
+LARGEST_ARGUMENT = 3400
+_LIMITS: dict[str, tuple[End, End, float]] = {
+    "exp": (Fraction(0), math.inf, LARGEST_ARGUMENT),
+    "tanh": (Fraction(-1), Fraction(1), LARGEST_ARGUMENT),
+    "sigmoid": (Fraction(0), Fraction(1), LARGEST_ARGUMENT),
+    "softplus": (Fraction(0), math.inf, LARGEST_ARGUMENT),
+    "erf": (Fraction(-1), Fraction(1), 58),
+    "erfc": (Fraction(0), Fraction(2), 58),
+    "sinh": (-math.inf, math.inf, LARGEST_ARGUMENT),
+    "asinh": (-math.inf, math.inf, math.inf),
+    "log": (-math.inf, math.inf, math.inf),
+    "sqrt": (Fraction(0), math.inf, math.inf),
 }
-# Where |x| is larger, the limit at infinity stands for the value.
-_CLIP = {"exp": rf.LARGEST_ARGUMENT, "sinh": rf.LARGEST_ARGUMENT, "tanh": 1700, "sigmoid": 3000}
+
+
+@functools.lru_cache(maxsize=4096)
+def at(name: str, x: Fraction, bits: int) -> tuple[Fraction, Fraction]:
+    """Rational bounds of a function at a place of its domain, some 2**-bits apart; of erfc(-x) for erfc.
+
+    Kept, since a point is asked for as both ends of an interval. Raises Undecided too close to a pole.
+    """
+    from flint import arb, fmpq
+
+    with precision(bits + 30 + max(0, x.numerator.bit_length() - x.denominator.bit_length())):
+        place = arb(fmpq(x.numerator, x.denominator))
+        match name:
+            case "erfc":
+                ball = (-place).erfc()
+            case "sigmoid":
+                ball = 1 / (1 + (-place).exp())
+            case "softplus":  # softplus(x) = x + softplus(-x)
+                ball = (-abs(place)).exp().log1p() + max(place, arb(0))
+            case _:
+                ball = getattr(place, name)()
+        if not ball.is_finite():
+            raise Undecided(f"the argument of {name} could reach a pole")
+        return ball_ends(ball)
+
+
+@functools.lru_cache(maxsize=64)
+def pi(bits: int) -> tuple[Fraction, Fraction]:
+    """Rational bounds of pi, some 2**-bits apart."""
+    from flint import arb
+
+    with precision(bits + 8):
+        return ball_ends(arb.pi())
 
 
 def _increasing(name: str, x: Interval, bits: int) -> Interval:
     if name == "atan":
-        half = rf.pi_pair(bits)[1] / 2
-        function, bottom, top = rf.atan_pair, -half, half
+        bottom, top, clip = -pi(bits)[1] / 2, pi(bits)[1] / 2, math.inf
     else:
-        function, bottom, top = _INCREASING[name]  # type: ignore[assignment]
+        bottom, top, clip = _LIMITS[name]
     if name == "log" and not x.positive():
         raise Undecided("the argument of log could be zero or negative")
     if name == "sqrt" and x.low < 0:
         raise Undecided("the argument of sqrt could be negative")
-    clip = _CLIP.get(name, math.inf)
     low, low_open = bottom, True
     if isinstance(x.low, Fraction) and x.low >= -clip and not (name == "log" and x.low == 0):
-        low = max(bottom, function(Fraction(min(x.low, clip)), bits)[0])
+        low = max(bottom, at(name, Fraction(min(x.low, clip)), bits)[0])
         low_open = x.low_open if name == "sqrt" and x.low == 0 else low == bottom
     high, high_open = top, True
     if isinstance(x.high, Fraction) and x.high <= clip:
-        high = min(top, function(Fraction(max(x.high, -clip)), bits)[1])
+        high = min(top, at(name, Fraction(max(x.high, -clip)), bits)[1])
         high_open = x.high_open or high == top
     return Interval(low, high, low_open, high_open)
 
@@ -219,11 +227,10 @@ def _cosine(x: Interval, bits: int, quarter: int) -> Interval:
     """Range of cos(t - quarter pi/2): quarter 0 is cos, 1 is sin."""
     if not (isinstance(x.low, Fraction) and isinstance(x.high, Fraction)) or x.high - x.low > 6:
         return Interval(Fraction(-1), Fraction(1))
-    pick = 1 if quarter == 0 else 0
-    ends = [rf.sin_cos_pairs(e, bits)[pick] for e in (x.low, x.high)]
-    low, high = min(e[0] for e in ends), max(e[1] for e in ends)
+    ends = [at("sin" if quarter else "cos", e, bits) for e in (x.low, x.high)]
+    low, high = max(Fraction(-1), min(e[0] for e in ends)), min(Fraction(1), max(e[1] for e in ends))
     size = max(0, max(abs(x.low), abs(x.high)).numerator.bit_length())
-    pi_low, pi_high = rf.pi_pair(bits + size)
+    pi_low, pi_high = pi(bits + size)
     # extremes at t = quarter pi/2 + n pi: cos is +1 for even n, -1 for odd n
     bounds = [(e / p - Fraction(quarter, 2)) for e in {x.low, x.high} for p in (pi_low, pi_high)]
     for n in range(math.ceil(min(bounds)), math.floor(max(bounds)) + 1):
@@ -235,7 +242,7 @@ def _cosine(x: Interval, bits: int, quarter: int) -> Interval:
 
 
 def _tangent(x: Interval, bits: int) -> Interval:
-    half = rf.pi_pair(bits)[0] / 2
+    half = pi(bits)[0] / 2
     if not (-half < x.low and x.high < half):
         if not (isinstance(x.low, Fraction) and isinstance(x.high, Fraction)):
             raise Undecided("the argument of tan could reach a pole")
@@ -243,14 +250,9 @@ def _tangent(x: Interval, bits: int) -> Interval:
         if cosine.sign() not in (1, -1):
             raise Undecided("the argument of tan could reach a pole")
         return _times(sine, _inverse(cosine))
-    ends = []
-    for e in (x.low, x.high):
-        assert isinstance(e, Fraction)
-        sine_pair, cosine_pair = rf.sin_cos_pairs(e, bits)
-        if cosine_pair[0] <= 0:
-            raise Undecided("the argument of tan could reach a pole")
-        ends.append(_times(Interval(*sine_pair), _inverse(Interval(*cosine_pair))))
-    return Interval(ends[0].low, ends[1].high)
+    assert isinstance(x.low, Fraction)
+    assert isinstance(x.high, Fraction)
+    return Interval(at("tan", x.low, bits)[0], at("tan", x.high, bits)[1])
 
 
 def _function(name: str, x: Interval, bits: int) -> Interval:
@@ -263,12 +265,12 @@ def _function(name: str, x: Interval, bits: int) -> Interval:
             return _magnitude(x)
         case "cosh":
             m = _magnitude(x)
-            clip = Fraction(rf.LARGEST_ARGUMENT)
-            high = _cosh_pair(Fraction(m.high), bits)[1] if m.high <= clip else math.inf
-            return Interval(_cosh_pair(Fraction(min(m.low, clip)), bits)[0], high, False, m.high > clip)
+            clip = Fraction(LARGEST_ARGUMENT)
+            high = at("cosh", Fraction(m.high), bits)[1] if m.high <= clip else math.inf
+            low = max(Fraction(1), at("cosh", Fraction(min(m.low, clip)), bits)[0])
+            return Interval(low, high, False, m.high > clip)
         case "erfc":
-            inner = _increasing("erf", x, bits)
-            return Interval(1 - inner.high, 1 - inner.low, inner.high_open, inner.low_open)
+            return _increasing("erfc", _negated(x), bits)
         case "sign" | "Heaviside":
             bottom = Fraction(-1 if name == "sign" else 0)
             low = Fraction(1) if x.positive() else bottom
@@ -307,7 +309,7 @@ def enclose(expr: Expression, z: Interval, bits: int = 64) -> Interval:
         case tree.Number(rational):
             return point(rational)
         case tree.Constant(name):
-            return Interval(*(rf.pi_pair(bits) if name == "pi" else rf.exp_pair(Fraction(1), bits)))
+            return Interval(*(pi(bits) if name == "pi" else at("exp", Fraction(1), bits)))
         case tree.Sum(terms):
             total = point(Fraction(0))
             for term in terms:
@@ -353,11 +355,16 @@ def _power(x: Interval, q: Fraction, bits: int) -> Interval:
         return _whole_power(x, int(q))
     if x.low < 0:
         raise Undecided("the base of a fractional power could be negative")
-    low = rf.root_pair(x.low, q, bits)[0] if isinstance(x.low, Fraction) and x.low > 0 else Fraction(0)
-    high: End = math.inf
-    if isinstance(x.high, Fraction):
-        high = rf.root_pair(x.high, q, bits)[1] if x.high > 0 else Fraction(0)
+    low = _root(x.low, q, bits)[0] if isinstance(x.low, Fraction) else Fraction(0)
+    high = _root(x.high, q, bits)[1] if isinstance(x.high, Fraction) else math.inf
     return Interval(low, high, x.low_open and x.low == 0, False)
+
+
+def _root(x: Fraction, q: Fraction, bits: int) -> tuple[Fraction, Fraction]:
+    from flint import arb, fmpq
+
+    with precision(bits + 30 + q.numerator.bit_length()):
+        return ball_ends(arb(fmpq(x.numerator, x.denominator)) ** arb(fmpq(q.numerator, q.denominator)))
 
 
 def constant_sign(expr: Expression, bits: int = 64, most: int = 1024) -> int | None:

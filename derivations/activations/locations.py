@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
 
-from giantsteps.derivations.activations import quadratic_roots, real_roots
+from giantsteps.derivations.activations import real_roots
 from giantsteps.derivations.activations.intervals import Interval, Undecided, constant_sign, enclose, point
 from giantsteps.derivations.expressions import tree
 from giantsteps.derivations.expressions.algebra import (
@@ -284,14 +284,13 @@ def _polynomial_roots(u: Expression, polynomial: list[Fraction]) -> list[Locatio
     simple = real_roots.without_multiples(polynomial)
     if len(simple) < len(polynomial):  # where a root is a double one the sign does not change
         u, polynomial = polynomial_tree(simple), simple
-    return [_polynomial_root(u, polynomial, bracket) for bracket in real_roots.isolate(polynomial)]
+    return [_polynomial_root(u, bracket, surd) for bracket, surd in real_roots.real_roots(tuple(polynomial))]
 
 
-def _polynomial_root(u: Expression, polynomial: list[Fraction], bracket: tuple[Fraction, Fraction]) -> Location:
+def _polynomial_root(u: Expression, bracket: real_roots.Bracket, surd: real_roots.Surd | None) -> Location:
     low, high = bracket
     if low == high:
         return rational_location(low)
-    surd = quadratic_roots.surd(polynomial, bracket)
     if surd is None:
         return Location(None, u, low, high)
     centre, factor, radicand = surd

@@ -16,10 +16,9 @@ import math
 from dataclasses import replace
 from fractions import Fraction
 
-from giantsteps.derivations.activations import rational_functions as rf
 from giantsteps.derivations.activations import real_roots
 from giantsteps.derivations.activations.growth import GrowsTooFast, Growth, exp_upper, exponential_of, inverse_bound
-from giantsteps.derivations.activations.intervals import LINE, Undecided, enclose, point
+from giantsteps.derivations.activations.intervals import LINE, Undecided, at, enclose, point
 from giantsteps.derivations.expressions import tree
 from giantsteps.derivations.expressions.budget import node_cost, spend
 from giantsteps.derivations.expressions.calculus import derivative
@@ -27,7 +26,8 @@ from giantsteps.derivations.expressions.normal_form import Normal, TooComplex, a
 from giantsteps.derivations.expressions.tree import Expression, depends_on_z
 
 _BITS = 40
-_PI_LOW, _PI_HIGH = rf.pi_pair(64)
+# floor and ceiling of 2^62 pi: written out, so that what needs no other constant need not load flint.
+_PI_LOW, _PI_HIGH = Fraction(14488038916154245684, 2**62), Fraction(14488038916154245685, 2**62)
 
 
 def strip_growth(expr: Expression, height: Fraction) -> Growth | None:
@@ -104,7 +104,7 @@ def _inverse(u: Expression, height: Fraction) -> Fraction | None:
     polynomial = as_polynomial(u)
     if polynomial is not None:
         # |c prod (w - w_j)| >= |c| (free height - height)^degree
-        gap = real_roots.root_free_height(polynomial) - height
+        gap = real_roots.root_free_height(tuple(polynomial)) - height
         return 1 / (abs(polynomial[-1]) * gap ** (len(polynomial) - 1)) if gap > 0 else None
     match u:
         case tree.Call("sqrt", base):
@@ -114,7 +114,7 @@ def _inverse(u: Expression, height: Fraction) -> Fraction | None:
             angle = imaginary_bound(argument, height)
             if angle is None or angle >= _PI_LOW / 2:
                 return None
-            return 1 / rf.sin_cos_pairs(angle, _BITS)[1][0]  # |cosh(a+ib)|^2 = sinh^2 a + cos^2 b
+            return 1 / at("cos", angle, _BITS)[0]  # |cosh(a+ib)|^2 = sinh^2 a + cos^2 b
         case tree.Call("exp", argument):
             linear = _affine(argument, height)
             return None if linear is None or linear[0] > 0 else exp_upper(linear[1])
@@ -146,7 +146,7 @@ def _one_plus_exp(angle: Fraction) -> Fraction | None:
         return Fraction(1)
     if angle >= _PI_LOW:
         return None
-    sine = rf.sin_cos_pairs(angle, _BITS)[0][0]
+    sine = at("sin", angle, _BITS)[0]
     return 1 / sine if sine > 0 else None
 
 
@@ -172,7 +172,7 @@ def _call(name: str, u: Expression, height: Fraction) -> Growth | None:
         case "tanh":
             if angle >= _PI_LOW / 2:
                 return None
-            sine, cosine = rf.sin_cos_pairs(angle, _BITS)
+            sine, cosine = at("sin", angle, _BITS), at("cos", angle, _BITS)
             # |tanh(a+ib)|^2 = (sinh^2 a + sin^2 b)/(sinh^2 a + cos^2 b)
             return Growth(max(Fraction(1), sine[1] / cosine[0])) if cosine[0] > 0 else None
         case "sigmoid":
@@ -182,7 +182,7 @@ def _call(name: str, u: Expression, height: Fraction) -> Growth | None:
             inverse, linear = _one_plus_exp(angle), _bound(u, height)
             if inverse is None or linear is None:
                 return None
-            return linear.plus(Growth(4 + rf.log_pair(inverse, _BITS)[1]))
+            return linear.plus(Growth(4 + at("log", inverse, _BITS)[1]))
         case "atan":  # |Re| < pi/2, |Im| <= atanh(angle) <= angle/(1 - angle)
             return Growth(_PI_HIGH / 2 + angle / (1 - angle)) if angle < 1 else None
         case "asinh":  # |(asinh)'| <= 1/(1 - angle) on the strip
@@ -219,7 +219,7 @@ def _tanh_softplus(argument: Expression, height: Fraction) -> Growth | None:
     if bounds is None or bounds[2] >= _PI_LOW * 3 / 4:
         return None
     angle = max(bounds[2], _PI_HIGH / 4)
-    sine = rf.sin_cos_pairs(_PI_LOW * 3 / 4 - angle, _BITS)[0][0]
+    sine = at("sin", _PI_LOW * 3 / 4 - angle, _BITS)[0]
     return Growth(1 + 1 / sine**2) if sine > 0 else None
 
 
@@ -232,8 +232,8 @@ def _sqrt_log(name: str, u: Expression, height: Fraction) -> Growth | None:
     # |log u| <= |log |u|| + |arg u|
     if inner.quadratic > 0:
         return None
-    largest = rf.log_pair(max(Fraction(1), inner.constant) + 1, _BITS)[1]
-    smallest = rf.log_pair(max(Fraction(1), inverse) + 1, _BITS)[1]
+    largest = at("log", max(Fraction(1), inner.constant) + 1, _BITS)[1]
+    smallest = at("log", max(Fraction(1), inverse) + 1, _BITS)[1]
     return Growth(largest + smallest + _turn(u) + inner.degree + inner.rate, Fraction(1))
 
 
@@ -282,13 +282,13 @@ def _zero_free(u: Expression) -> HalfWidth:
     if polynomial is not None:
         if len(polynomial) == 1:
             return math.inf
-        height = real_roots.root_free_height(polynomial)
+        height = real_roots.root_free_height(tuple(polynomial))
         return height if height > 0 else None
     match u:
         case tree.Call("exp", argument):
             return strip_half_width(argument)
         case tree.Call("cosh", argument):
-            return _over_slope(argument, rf.pi_pair(64)[0] / 2)
+            return _over_slope(argument, _PI_LOW / 2)
         case tree.Call("sqrt", base):
             return _zero_free(base)
     if all(not child.children() for child in u.children()) and not u.children():
@@ -302,7 +302,7 @@ def _one_plus_exponential(u: Expression) -> HalfWidth:
     if len(children) == 2 and children[1] == tree.Number(Fraction(1)):
         first = children[0]
         if isinstance(first, tree.Call) and first.name == "exp":
-            return _over_slope(first.argument, rf.pi_pair(64)[0])
+            return _over_slope(first.argument, _PI_LOW)
     return None
 
 
@@ -319,15 +319,14 @@ def _over_slope(argument: Expression, height: Fraction) -> HalfWidth:
 
 
 def _singular(name: str, argument: Expression) -> HalfWidth:
-    pi_low = rf.pi_pair(64)[0]
     match name:
         case "tanh" if isinstance(argument, tree.Call) and argument.name == "softplus":
             # 1 - tanh(log(1+E)) = 2/((1+E)^2 + 1) has its poles at E = -1 +- i, arguments +- 3 pi/4
-            return _over_slope(argument.argument, pi_low * 3 / 4)
+            return _over_slope(argument.argument, _PI_LOW * 3 / 4)
         case "tanh":
-            return _over_slope(argument, pi_low / 2)
+            return _over_slope(argument, _PI_LOW / 2)
         case "sigmoid" | "softplus":
-            return _over_slope(argument, pi_low)
+            return _over_slope(argument, _PI_LOW)
         case "atan" | "asinh":
             return _over_slope(argument, Fraction(1))
         case "sqrt" | "log":

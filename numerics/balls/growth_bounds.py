@@ -1,4 +1,4 @@
-"""Bounds A (1 + |x|)^k of functions, and of their Gaussian averages at complex arguments and parameters."""
+"""Bounds A (1 + |x|)^k of functions, and of their Gaussian averages at complex arguments."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from giantsteps.derivations.activations.activation import Activation
 from giantsteps.derivations.activations.growth import Growth
 from giantsteps.derivations.activations.strip_growth import strip_growth
 from giantsteps.numerics.balls.arithmetic import log_of, rational_ball
-from giantsteps.numerics.balls.gaussian_bounds import Envelope, involutions, mean_power
+from giantsteps.numerics.balls.gaussian_bounds import Envelope, mean_power
 
 Ball = Any
 
@@ -108,29 +108,3 @@ def average_bound(
         if on_strip is not None:
             spread(on_strip, arb(1))
     return min(found, key=lambda bound: (bound.degree, log_of(bound.constant)), default=None)
-
-
-def complex_size(function: Activation, r: Ball, bias: Fraction, c: Ball, order: int) -> Envelope | None:
-    """A bound of |E[He_n(z) f(w + s z)]/s^n|, w = r x + bias, s^2 = c, at real x for complex r and c; n = order.
-
-    None unless Re c > 0. The density of N(w, c) at complex w = x' + iy, c has modulus sqrt(theta) e^{y^2/(2 Re c)},
-    theta = |c|/Re c, times that of N(x' + y Im c/Re c, theta |c|). With u = that mean + sqrt(theta |c|) z, |f(u)| <=
-    A (1+|u|)^k and |u - w| <= theta |y| + sqrt(theta |c|) |z|,
-
-        |h_n| <= theta^{(n+1)/2} e^{y^2/(2 Re c)} |c|^{-n/2} I_n (1 + |y|/sqrt(Re c))^n
-                 A ((1+|x'|+theta|y|) max(1, sqrt(theta |c|)))^k E(1+|z|)^{n+k},
-
-    x' = Re r x + bias, y = Im r x.
-    """
-    growth = polynomial_growth(function.growth)
-    real = c.real.lower()
-    if growth is None or not real > 0:
-        return None
-    size, tall = c.abs_upper(), abs(r.imag).upper()
-    theta = (size / real).upper()
-    k, n = growth.degree, order
-    constant = theta.sqrt() ** (n + 1) * involutions(n) / c.abs_lower().sqrt() ** n
-    constant *= (tall / real.sqrt()).max(arb(1)) ** n
-    reach = (1 + rational_ball(abs(bias))) * (abs(r.real) + theta * tall).max(arb(1))
-    constant *= growth.constant * (reach * (theta * size).sqrt().max(arb(1))) ** k * mean_power(n + k)
-    return Envelope(constant.upper(), n + k, quadratic=(tall * tall / (2 * real)).upper())

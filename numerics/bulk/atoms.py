@@ -16,7 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from giantsteps.numerics.bulk.equivalent import ExplicitPoint, OneGroup
+from giantsteps.numerics.bulk.equivalent import EquivalentPoint, OneGroup
 
 Array = NDArray[np.float64]
 
@@ -30,7 +30,7 @@ class AtomicEquivalent(OneGroup):
     across: Array
     weights: Array
 
-    def at(self, conjugates: Array) -> ExplicitPoint:
+    def at(self, conjugates: Array) -> EquivalentPoint:
         C, shift = float(conjugates[0]), self.ridge + float(conjugates[1])
         rho, resolvent = self.eigenvalues, 1.0 / (shift + C * self.eigenvalues)
         w = self.weights * resolvent
@@ -44,12 +44,9 @@ class AtomicEquivalent(OneGroup):
         slopes = np.zeros((2, 2, 2))
         slopes[:, 0, 0] = (slope + np.array([s * s, 0.0])) / gain**2
         slopes[:, 1, 1] = -self.beta * np.array([float(square @ (rho * target)), float(square @ target)])
-        return ExplicitPoint(
-            np.array([float(w @ rho), float(w.sum())]),
-            np.array([[moments[2], moments[1]], [moments[1], moments[0]]]),
-            np.diag([s / gain, self.beta * float(w @ target)]),
-            slopes,
-        )
+        overlap = np.diag([s / gain, self.beta * float(w @ target)])
+        values, jacobian = [float(w @ rho), float(w.sum())], [[moments[2], moments[1]], [moments[1], moments[0]]]
+        return EquivalentPoint(np.array(values), np.array(jacobian), lambda: (overlap, slopes))
 
 
 @dataclass(frozen=True)

@@ -17,9 +17,9 @@ diagonal part; k groups take k(k+1)/2 + k entries.
 from __future__ import annotations
 
 import math
-from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from functools import cached_property, lru_cache
+from functools import cached_property, lru_cache, partial
 from typing import Protocol
 
 import numpy as np
@@ -28,71 +28,35 @@ from numpy.typing import ArrayLike, NDArray
 Array = NDArray[np.float64]
 
 
-class EquivalentPoint(Protocol):
-    """An equivalent evaluated at one pair (C, D)."""
+@dataclass(frozen=True, eq=False)
+class EquivalentPoint:
+    """An equivalent evaluated at one pair (C, D).
 
-    @property
-    def values(self) -> Array:
-        """(T, tau), packed."""
+    values: (T, tau), packed. jacobian: d(T, tau)/d(C, D), packed; an off-diagonal entry of C moves both C_ab and C_ba.
+    overlaps: what computes K and dK/d(C, D) when one of them is first asked for: most points are of no use but to
+    Newton's method. lost: how many times more than one rounding of ROUNDING each the values lost, by elimination.
+    """
 
-    @property
-    def jacobian(self) -> Array:
-        """d(T, tau)/d(C, D), packed; an off-diagonal entry of C moves both C_ab and C_ba."""
+    values: Array
+    jacobian: Array
+    overlaps: Callable[[], tuple[Array, Array]]
+    lost: float = field(default=0.0, kw_only=True)
+
+    @cached_property
+    def _both(self) -> tuple[Array, Array]:
+        return self.overlaps()
 
     @property
     def overlap(self) -> Array:
         """K, square: the directions along the spike first (one per row of Profile.along), then k for theta_perp.
 
-        Here v_j of each group for every direction j of the spike, then the k groups of theta_perp.
+        For rows of equal norm v_j of each group for every direction j of the spike, then the k groups of theta_perp.
         """
+        return self._both[0]
 
     def overlap_jacobian(self) -> Array:
         """dK/d(C, D), of shape (entries, *K), entries packed as in `jacobian`."""
-
-    @property
-    def lost(self) -> float:
-        """How many times more than one rounding of ROUNDING each the values lost, by elimination."""
-
-
-@dataclass(frozen=True)
-class _Values:
-    """What a point says of (T, tau), whatever makes its K."""
-
-    values: Array
-    jacobian: Array
-    lost: float = field(default=0.0, kw_only=True)
-
-
-@dataclass(frozen=True)
-class ExplicitPoint(_Values):
-    """An equivalent at one pair (C, D) with all of it computed: K and dK/d(C, D) = `slopes` as arrays."""
-
-    overlap: Array
-    slopes: Array
-
-    def overlap_jacobian(self) -> Array:
-        """dK/d(C, D), of shape (entries, *K)."""
-        return self.slopes
-
-
-class LazyPoint(ABC):
-    """A point whose K and dK/d(C, D) are computed together when first asked for: most points are of no use but to
-    Newton's method.
-    """
-
-    @property
-    def overlap(self) -> Array:
-        """K."""
-        return self._overlaps[0]
-
-    def overlap_jacobian(self) -> Array:
-        """dK/d(C, D), of shape (entries, *K)."""
-        return self._overlaps[1]
-
-    @property
-    @abstractmethod
-    def _overlaps(self) -> tuple[Array, Array]:
-        """Both; a cached property of each kind."""
+        return self._both[1]
 
 
 class DeterministicEquivalent(Protocol):
@@ -170,22 +134,19 @@ def marchenko_pastur(conjugate: float, shift: float, beta: float, bulk: float) -
     return bulk * tau / (1.0 + beta * spread * tau), tau
 
 
-@dataclass(frozen=True)
-class _UniformPoint(_Values):
-    beta: float
-    bulk: float
-    directions: int
-
-    @property
-    def overlap(self) -> Array:
-        return self.beta * np.diag([self.bulk * self.values[1]] * self.directions + [self.values[0]])
-
-    def overlap_jacobian(self) -> Array:
-        along, size = np.arange(self.directions), self.directions + 1
-        slopes = np.zeros((2, size, size))
-        slopes[:, along, along] = self.beta * self.bulk * self.jacobian[1][:, None]
-        slopes[:, -1, -1] = self.beta * self.jacobian[0]
-        return slopes
+def _isotropic_overlaps(
+    values: Array, jacobian: Array, beta: float, bulks: Array, directions: int
+) -> tuple[Array, Array]:
+    """K and its slopes, as K is linear in (T, tau): beta c_a tau_a along every direction and beta T across."""
+    groups = len(bulks)
+    rows, columns = upper_triangle(groups)
+    packed = beta * np.vstack([values, jacobian.T])
+    along, across = np.arange(groups * directions), groups * directions + np.arange(groups)
+    overlap = np.zeros((len(packed), len(along) + groups, len(along) + groups))
+    overlap[:, along, along] = np.repeat(bulks * packed[:, len(rows) :], directions, axis=1)
+    overlap[:, across[rows], across[columns]] = packed[:, : len(rows)]
+    overlap[:, across[columns], across[rows]] = packed[:, : len(rows)]
+    return overlap[0], overlap[1:]
 
 
 @dataclass(frozen=True, eq=False)
@@ -212,10 +173,11 @@ class IsotropicUniform(OneGroup):
 
     directions: int = 1
 
-    def at(self, conjugates: Array) -> _UniformPoint:
-        values, slopes = self.expanded(float(conjugates[0]), float(conjugates[1]))
-        jacobian = np.array([slopes[:2], slopes[2:]])
-        return _UniformPoint(np.array(values), jacobian, self.beta, self.bulk, self.directions)
+    def at(self, conjugates: Array) -> EquivalentPoint:
+        found, slopes = self.expanded(float(conjugates[0]), float(conjugates[1]))
+        values, jacobian = np.array(found), np.array([slopes[:2], slopes[2:]])
+        overlaps = partial(_isotropic_overlaps, values, jacobian, self.beta, np.array([self.bulk]), self.directions)
+        return EquivalentPoint(values, jacobian, overlaps)
 
     def expanded(
         self, conjugate: float, diagonal: float
@@ -233,31 +195,6 @@ class IsotropicUniform(OneGroup):
         scale = bulk / inner**2
         first = scale * (tau_spread - beta * tau * tau) * bulk, scale * tau_shift
         return (overlap, tau), (*first, tau_spread * bulk, tau_shift)
-
-
-@dataclass(frozen=True)
-class _GroupsPoint(_Values):
-    beta: float
-    bulks: Array
-    directions: int
-
-    @property
-    def overlap(self) -> Array:
-        return np.asarray(self._overlaps(self.values[None, :])[0])
-
-    def overlap_jacobian(self) -> Array:
-        return self._overlaps(self.jacobian.T)
-
-    def _overlaps(self, packed: Array) -> Array:
-        """K as the linear function of (T, tau) that it is, for rows of them: beta c_a tau_a and beta T."""
-        groups = len(self.bulks)
-        rows, columns = upper_triangle(groups)
-        along, across = np.arange(groups * self.directions), groups * self.directions + np.arange(groups)
-        overlap = np.zeros((len(packed), len(along) + groups, len(along) + groups))
-        overlap[:, along, along] = self.beta * np.repeat(self.bulks * packed[:, len(rows) :], self.directions, axis=1)
-        overlap[:, across[rows], across[columns]] = self.beta * packed[:, : len(rows)]
-        overlap[:, across[columns], across[rows]] = self.beta * packed[:, : len(rows)]
-        return overlap
 
 
 class SeveralGroups:
@@ -298,9 +235,9 @@ class IsotropicGroups(SeveralGroups):
         self._couplings = beta * np.outer(self.bulks, self.bulks)
         rows, columns = upper_triangle(len(self.bulks))
         self._twice = np.where(rows == columns, 1.0, 2.0)
-        self._last: tuple[Array, _GroupsPoint] | None = None
+        self._last: tuple[Array, EquivalentPoint] | None = None
 
-    def at(self, conjugates: Array) -> _GroupsPoint:
+    def at(self, conjugates: Array) -> EquivalentPoint:
         if self._last is not None and np.array_equal(conjugates, self._last[0]):
             return self._last[1]  # where a solution is asked for again, to the last digit
         found = self._solved(conjugates)
@@ -309,7 +246,8 @@ class IsotropicGroups(SeveralGroups):
         # sums that cancel as far: 4 of these. ROUNDING is 24 eps.
         lost = 4.0 * self.groups**2 * math.sqrt(float(np.sum(found.product**2))) / 24.0
         values = pack(found.across, found.tau)
-        point = _GroupsPoint(values, jacobian, self.beta, self.bulks, self.directions, lost=lost)
+        overlaps = partial(_isotropic_overlaps, values, jacobian, self.beta, self.bulks, self.directions)
+        point = EquivalentPoint(values, jacobian, overlaps, lost=lost)
         self._last = conjugates.copy(), point
         return point
 

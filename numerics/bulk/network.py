@@ -28,13 +28,13 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from giantsteps.numerics.bulk.equivalent import LazyPoint, OneGroup, marchenko_pastur
+from giantsteps.numerics.bulk.equivalent import EquivalentPoint, OneGroup, marchenko_pastur
 from giantsteps.numerics.bulk.network_constants import ALONG, ROWS, TILTED
 from giantsteps.numerics.bulk.network_law import BulkLaw, step_laws
 from giantsteps.numerics.bulk.resolvent import Triple, block_slopes, blocks, forms
@@ -58,34 +58,20 @@ def law_error(model: Model) -> float:
     return 0.0 if model.step is None else max(law.error for law in step_laws(model))
 
 
-@dataclass(frozen=True)
-class _Point(LazyPoint):
+@dataclass(frozen=True, eq=False)
+class _Point(EquivalentPoint):
     """NetworkBulk at one pair (C, D): x = beta tau and the averages' places, with how they move with C and D; K is on
-    (v, delta, theta_perp), and follows from another point's slopes where one is `beside`, with how far it is.
+    (v, delta, theta_perp), and follows from another point's slopes where it is `borrowed`.
     """
 
-    network: NetworkBulk
-    conjugate: float
-    values: Array
-    jacobian: Array
     solution: Array
     slopes: Array
-    beside: tuple[_Point, Array] | None = None
-    lost: float = 0.0
-
-    @cached_property
-    def _overlaps(self) -> tuple[Array, Array]:
-        if self.beside is not None:
-            known, apart = self.beside
-            overlap, slopes = known._overlaps
-            return overlap + apart[0] * slopes[0] + apart[1] * slopes[1], slopes
-        found = self.network.overlaps(self.conjugate, self.solution, self.slopes)
-        return found[0].real, found.imag / _STEP
+    borrowed: bool
 
     @property
     def computed(self) -> bool:
         """Whether K was computed here."""
-        return self.beside is None and "_overlaps" in self.__dict__
+        return not self.borrowed and "_both" in self.__dict__
 
 
 class _Linear(NamedTuple):
@@ -158,13 +144,14 @@ class NetworkBulk(OneGroup):
         C, values, jacobian = float(conjugates[0]), np.array(step.values), np.array(step.jacobian).reshape(2, 2)
         if self._last is not None and self._last[1].computed:
             self._computed = self._last
-        beside = None
+        slopes, beside = np.array(step.slopes), None
         if self._computed is not None:
             there, known = self._computed
             apart = conjugates - there
             if bool((np.abs(apart) <= _SAME * conjugates).all()):
                 beside = known, apart
-        point = _Point(self, C, values, jacobian, solution, np.array(step.slopes), beside)
+        overlaps = partial(self._computed_overlaps, C, solution, slopes) if beside is None else partial(_near, *beside)
+        point = _Point(values, jacobian, overlaps, solution, slopes, beside is not None)
         self._last = conjugates.copy(), point
         return point
 
@@ -178,9 +165,7 @@ class NetworkBulk(OneGroup):
     def inside(self, shift: float, place: Sequence[float]) -> bool:
         """Whether a place (x, b1, b2) may be on the way to a solution, at shift = ridge + D."""
         x, b1, b2 = place
-        return 0.0 < x <= 2.0 * self.beta / shift and (
-            4.0 * b2 > b1 * b1 if b1 else b2 * self.law.omega >= 0.0
-        )
+        return 0.0 < x <= 2.0 * self.beta / shift and (4.0 * b2 > b1 * b1 if b1 else b2 * self.law.omega >= 0.0)
 
     def step(self, C: float, D: float, place: Sequence[float]) -> Step:
         """Newton's step for (x, b1, b2) at (C, D) from a place, and Gamma as it leads there."""
@@ -273,6 +258,11 @@ class NetworkBulk(OneGroup):
         """x for B = c: the root of D x + (C c x - beta)(1 - C c x) below 1 and beta, over C c."""
         return self.beta * marchenko_pastur(C, shift, self.beta, self.law.bulk)[1]
 
+    def _computed_overlaps(self, C: float, solution: Array, slopes: Array) -> tuple[Array, Array]:
+        """K and its slopes."""
+        found = self.overlaps(C, solution, slopes)
+        return found[0].real, found.imag / _STEP
+
     def overlaps(self, C: float, solution: Array, slopes: Array) -> NDArray[Any]:
         """K as complex numbers (2, 3, 3) whose imaginary parts are its steps along C and along D."""
         law = self.law
@@ -286,6 +276,12 @@ class NetworkBulk(OneGroup):
             except (ZeroDivisionError, OverflowError):  # where an array would have no number
                 found.append([[complex(math.nan, math.nan)] * 3] * 3)
         return np.array(found)
+
+
+def _near(known: _Point, apart: Array) -> tuple[Array, Array]:
+    """K as the slopes of another point have it, so far off, and these slopes."""
+    overlap, slopes = known.overlap, known.overlap_jacobian()
+    return overlap + apart[0] * slopes[0] + apart[1] * slopes[1], slopes
 
 
 def frame(law: BulkLaw) -> tuple[Array, Array]:
@@ -355,9 +351,7 @@ def _form_sums(law: BulkLaw) -> tuple[list[float], Array]:
     return on_theta, sums
 
 
-def _few_overlaps(
-    law: BulkLaw, on: list[float], x: complex, gain: complex, sums: list[complex]
-) -> list[list[complex]]:
+def _few_overlaps(law: BulkLaw, on: list[float], x: complex, gain: complex, sums: list[complex]) -> list[list[complex]]:
     """K at x = beta tau and g = gain from `_form_sums`: `signal_overlaps` for one point, in a tenth of the time.
 
     `on`: v, theta_perp, w_f' and w_f on theta.

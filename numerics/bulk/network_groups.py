@@ -34,13 +34,19 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from giantsteps.numerics.bulk.equivalent import LazyPoint, pack, packed_directions, unpack, upper_triangle
+from giantsteps.numerics.bulk.equivalent import (
+    EquivalentPoint,
+    SeveralGroups,
+    pack,
+    packed_directions,
+    unpack,
+    upper_triangle,
+)
 from giantsteps.numerics.bulk.network_law import GroupsLaw
 
 Array = NDArray[np.float64]
@@ -123,28 +129,29 @@ def _pencil(law: GroupsLaw) -> _Pencil:
     return _Pencil(constant, linear, square, law.labels.nodes, law.labels.table, law.batch_ratio)
 
 
-class NetworkGroups:
+@dataclass(frozen=True, eq=False)
+class GroupsPoint(EquivalentPoint):
+    """NetworkGroups at one pair (C, D): tau and Gamma with how they move, (e, ...); K, 3k x 3k, is on (v_a, delta_a,
+    theta_perp,a).
+    """
+
+    tau: Array
+    d_tau: Array
+    gamma: Array
+    d_gamma: Array
+
+
+class NetworkGroups(SeveralGroups):
     """The deterministic equivalent of k groups of a given law at a ridge and beta: `numerics.bulk.equivalent`.
 
     The last solution and its slopes are remembered: they are the next start.
     """
 
     def __init__(self, ridge: float, beta: float, law: GroupsLaw) -> None:
-        self.ridge = ridge
-        self.beta = beta
+        super().__init__(ridge, beta, law.bulks, law.fractions)
         self.law = law
         self._pencil = _pencil(law)
         self._last: tuple[Array, GroupsPoint] | None = None
-
-    @property
-    def groups(self) -> int:
-        """k."""
-        return len(self.law.root)
-
-    def largest(self) -> Array:
-        """(T, tau) at C = D = 0, packed."""
-        tau = self.law.fractions / (self.ridge or 1.0)
-        return pack(np.diag(self.law.bulks * tau), tau)
 
     def at(self, conjugates: Array) -> GroupsPoint:
         """(T, tau), K on (v_a, delta_a, theta_perp,a), and the derivatives of both at the packed pair (C, D)."""
@@ -154,9 +161,11 @@ class NetworkGroups:
         shift, k = self.ridge + diagonal, self.groups
         tau, gamma = self._solve(C, shift, conjugates)
         if not np.isfinite(tau).all():
-            nothing = np.full(len(conjugates), math.nan)
+            nothing, size = np.full(len(conjugates), math.nan), 3 * k
             slopes = np.full((len(conjugates), *gamma.shape), math.nan)
-            return GroupsPoint(self, C, nothing, np.outer(nothing, nothing), tau, np.outer(nothing, tau), gamma, slopes)
+            none = np.full((size, size), math.nan), np.full((len(conjugates), size, size), math.nan)
+            matrix, d_tau = np.outer(nothing, nothing), np.outer(nothing, tau)
+            return GroupsPoint(nothing, matrix, lambda: none, tau, d_tau, gamma, slopes)
         at = self._linearised(C, shift, tau, gamma)
         matrices, diagonals = packed_directions(k)
         scale = np.sqrt(self.beta * tau)
@@ -171,10 +180,15 @@ class NetworkGroups:
         slopes = scale[:, None] * self._first_block(at, moved, d_gamma) * scale / self.beta
         slopes += (share[:, :, None] + share[:, None, :]) * found
         rows, columns = upper_triangle(k)
+        d_gamma = d_gamma.reshape(-1, *gamma.shape)
+
+        def overlaps() -> tuple[Array, Array]:
+            both = self.overlaps(C + 1j * _STEP * matrices, tau + 1j * _STEP * d_tau, gamma, d_gamma)
+            return both[0].real, np.asarray(both.imag / _STEP)
+
+        jacobian = np.concatenate([slopes[:, rows, columns], d_tau], axis=1).T
         point = GroupsPoint(
-            self, C, pack(0.5 * (found + found.T), tau),
-            np.concatenate([slopes[:, rows, columns], d_tau], axis=1).T,
-            tau, d_tau, gamma, d_gamma.reshape(-1, *gamma.shape),
+            pack(0.5 * (found + found.T), tau), jacobian, overlaps, tau, d_tau, gamma, d_gamma,
         )  # fmt: skip
         self._last = conjugates.copy(), point
         return point
@@ -352,31 +366,3 @@ def _signal_overlaps(law: GroupsLaw, product: NDArray[Any], forms: NDArray[Any],
     out[:2, :2] += np.einsum("axb,ay->xyab", independent, law.own)[:, :, None]
     scaled = scale[:, :, None] * out * scale[:, None, :]
     return np.asarray(np.block([[scaled[i, j] for j in range(3)] for i in range(3)]))
-
-
-@dataclass(frozen=True, eq=False)
-class GroupsPoint(LazyPoint):
-    """NetworkGroups at one pair (C, D): tau and Gamma with how they move, (e, ...); K, 3k x 3k, is on (v_a, delta_a,
-    theta_perp,a).
-    """
-
-    network: NetworkGroups
-    conjugate: Array
-    values: Array
-    jacobian: Array
-    tau: Array
-    d_tau: Array
-    gamma: Array
-    d_gamma: Array
-    lost: float = 0.0
-
-    @cached_property
-    def _overlaps(self) -> tuple[Array, Array]:
-        matrices, _ = packed_directions(len(self.tau))
-        if not np.isfinite(self.tau).all():
-            size = 3 * len(self.tau)
-            return np.full((size, size), math.nan), np.full((len(matrices), size, size), math.nan)
-        found = self.network.overlaps(
-            self.conjugate + 1j * _STEP * matrices, self.tau + 1j * _STEP * self.d_tau, self.gamma, self.d_gamma
-        )
-        return found[0].real, np.asarray(found.imag / _STEP)

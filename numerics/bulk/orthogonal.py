@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from giantsteps.numerics.bulk.equivalent import (
     DeterministicEquivalent,
-    ExplicitPoint,
+    EquivalentPoint,
     SeveralGroups,
     pack,
     packed_directions,
@@ -29,7 +29,7 @@ Array = NDArray[np.float64]
 class OrthogonalGroups(SeveralGroups):
     """The equivalent of orthogonal rows at a ridge > 0, for k groups: `numerics.bulk.equivalent`."""
 
-    def at(self, conjugates: Array) -> ExplicitPoint:
+    def at(self, conjugates: Array) -> EquivalentPoint:
         bulks, fractions = self.bulks, self.fractions
         C, D = unpack(conjugates)
         tau = fractions / (self.ridge + D + bulks * np.diag(C))
@@ -44,7 +44,7 @@ class OrthogonalGroups(SeveralGroups):
             shift = np.diag(self.beta * bulks * move)
             inner = np.diag(1.0 / theta) @ shift @ np.diag(1.0 / theta) + matrix
             slopes.append(self._pair(along @ inner @ along, shift))
-        return ExplicitPoint(pack(np.diag(bulks * tau), tau), jacobian, overlap, np.array(slopes))
+        return EquivalentPoint(pack(np.diag(bulks * tau), tau), jacobian, lambda: (overlap, np.array(slopes)))
 
     def _pair(self, along: Array, across: Array) -> Array:
         k = self.groups

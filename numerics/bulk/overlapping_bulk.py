@@ -36,7 +36,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from giantsteps.numerics.bulk.equivalent import ExplicitPoint, OneGroup, isotropic
+from giantsteps.numerics.bulk.equivalent import EquivalentPoint, OneGroup, isotropic
 
 Array = NDArray[np.float64]
 
@@ -79,7 +79,7 @@ class TurnedEquivalent(OneGroup):
         self._vectors = np.array([law.direction, law.perpendicular])
         self._start: Array | None = None
 
-    def at(self, conjugates: Array) -> ExplicitPoint:
+    def at(self, conjugates: Array) -> EquivalentPoint:
         """(T, tau), K (2 x 2) on (v, theta_perp), and the derivatives of both at the pair (C, D)."""
         C, shift = float(conjugates[0]), self.ridge + float(conjugates[1])
         x = self._solve(C, shift)
@@ -93,7 +93,7 @@ class TurnedEquivalent(OneGroup):
             pair, matrix = self._explicit(moved_C, moved_D, moved)
             jacobian[:, column] = pair.imag / _STEP
             slopes[column] = matrix.imag / _STEP
-        return ExplicitPoint(values.real, jacobian, overlap.real, slopes)
+        return EquivalentPoint(values.real, jacobian, lambda: (overlap.real, slopes))
 
     def blocks(self, conjugates: Array) -> Array:
         """(g, G_11, G_12, G_22) at the pair (C, D); not a number where there is no solution."""

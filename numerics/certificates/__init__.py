@@ -1,1 +1,1 @@
-"""Certified solutions and optima: Newton's method in balls."""
+"""Certified solutions: Newton's method in balls."""

@@ -33,15 +33,15 @@ from giantsteps.numerics.experiments.ensembles import Array, FeatureMap, Sizes, 
 from giantsteps.numerics.experiments.inputs import Inputs
 from giantsteps.numerics.experiments.measure import Row, fresh_outputs, order_parameters
 from giantsteps.numerics.experiments.ridge import (
-    KINDS,
+    Job,
     Prediction,
     Simulation,
-    at_sizes,
     checked,
     draw,
     natural_scales,
     predicted,
     samples_of,
+    simulated,
 )
 from giantsteps.numerics.gaussian.evaluate import compile_numpy
 from giantsteps.numerics.models.gradient_step import INSTEAD
@@ -86,16 +86,10 @@ def simulate_loss(
         raise SimulationError("a learned bias is simulated for kinds srf and network, not for the equivalent map")
     if learned:
         _check_learned(features)
-    alpha0 = model.alpha0 if isinstance(model, Network) else 0.0
-    sizes = Sizes.rounded(dimension, alpha=model.alpha, beta=model.beta, alpha0=alpha0, fractions=features.fractions)
-    tasks = [_Task(features, sizes, kind, seed, index, learned, basins, inputs) for index in range(seeds)]
-    rows = []
-    for done, row in enumerate(executor.map(_experiment, tasks) if executor else map(_experiment, tasks), start=1):
-        rows.append(dict(row))
-        if progress is not None:
-            progress(done, seeds)
-    samples = tuple((name, tuple(row[name] for row in rows)) for name in rows[0])
-    return Simulation(kind, dimension, seeds, sizes, at_sizes(features, sizes), samples)
+    return simulated(
+        _experiment, features, dimension=dimension, seeds=seeds, seed=seed, kind=kind, inputs=inputs,
+        progress=progress, executor=executor, learned=learned, basins=basins,
+    )[0]  # fmt: skip
 
 
 def _check_learned(features: Model | Network) -> None:
@@ -167,18 +161,6 @@ def _scales(model: Model, values: dict[str, float], solution: Solution) -> dict[
     return scales
 
 
-@dataclass(frozen=True)
-class _Task:
-    model: Model | Network
-    sizes: Sizes
-    kind: str
-    seed: int
-    index: int
-    learned: bool
-    basins: Basins | None
-    inputs: Inputs
-
-
 @dataclass(frozen=True, eq=False)
 class _Fitted:
     """A readout (p,), the losses per training sample, and the energy per neuron."""
@@ -188,12 +170,11 @@ class _Fitted:
     energy: float
 
 
-def _experiment(task: _Task) -> Row:
+def _experiment(task: Job) -> tuple[Row]:
     """One seed: draw the map, fit the readout (and the bias), measure."""
     sizes, loss, model = task.sizes, task.model.loss, task.model
-    sequence = np.random.SeedSequence(task.seed, spawn_key=(KINDS.index(task.kind), sizes.d, task.index))
-    weights, batch, inputs, noise, test = map(np.random.default_rng, sequence.spawn(5))
-    drawn = draw(model, sizes, task.kind, weights, batch, task.inputs)
+    weights, batch, inputs, noise, test = task.streams
+    drawn = draw(task, weights, batch)
     target = compile_numpy(model.target.expression)
     x = task.inputs.draw(inputs, sizes.n, sizes.d)
     place = x @ drawn.theta
@@ -223,7 +204,7 @@ def _experiment(task: _Task) -> Row:
     row |= _tested(outputs, target, loss, labels_noise, has_signs(model.target))
     training = 2.0 * fitted.training if loss == SQUARE else fitted.training
     row |= {"training_error": training, "energy": fitted.energy}
-    return (*row.items(), *order_parameters(drawn, fitted.a, sizes))
+    return ((*row.items(), *order_parameters(drawn, fitted.a, sizes)),)
 
 
 def _in_blocks(drawn: FeatureMap, x: Array) -> Array:

@@ -218,7 +218,7 @@ def spiked_random_features(
     return FeatureMap(weights, spikes, v, theta, perp, sizes.slices, features)
 
 
-def _features(sigma: Callable[[Array], Array], weights: Array, biases: Array) -> Callable[[Array], Array]:
+def _features(sigma: Callable[[Array], Array], weights: Array, biases: Array | float) -> Callable[[Array], Array]:
     """sigma(W x + b), row by row."""
     has_bias = bool(np.any(biases))
 
@@ -229,6 +229,17 @@ def _features(sigma: Callable[[Array], Array], weights: Array, biases: Array) ->
         return np.asarray(sigma(h))
 
     return features
+
+
+def along_axes(
+    model: Model, rows: Array, spikes: Array, groups: tuple[slice, ...], biases: Array | float = 0.0
+) -> FeatureMap:
+    """phi(x) = sigma(F x + b) with F = rows + spikes v^T, v and theta_perp the first axes; the bulk rows become F."""
+    v, perp = np.eye(2, rows.shape[1])
+    rows[:, 0] += spikes[:, 0]
+    theta = model.alignment * v + np.sqrt(model.remainder) * perp
+    features = _features(compile_numpy(model.activation.expression), rows, biases)
+    return FeatureMap(rows, spikes, v[None, :], theta, perp, groups, features)
 
 
 def equivalent_map(model: Model, sizes: Sizes, rng: np.random.Generator, noise: np.random.Generator) -> FeatureMap:
@@ -298,10 +309,8 @@ def trained_network(
             f"of p = {p} neurons {np.count_nonzero(u)} take a step, and a spike is told from bulk by two or more: "
             "take a larger dimension, for example 400"
         )
-    uniform = bool(np.all(u == 1.0))
-    readout = None if uniform else u
     for _ in range(network.steps):
-        change, direction = gradient_step(network, weights, theta, n0, inputs, batch, block_rows(max(p, d)), readout)
+        change, direction = gradient_step(network, weights, theta, n0, inputs, batch, block_rows(max(p, d)), u)
         weights += change
         batch_direction += direction
         if not np.max(np.abs(weights)) <= _LONGEST_ROW:
@@ -309,7 +318,7 @@ def trained_network(
                 f"the gradient step makes weights of more than {_LONGEST_ROW:g}, where features lose their meaning: "
                 "take a smaller eta or smaller readout weights, for example eta = 3"
             )
-    mean_row = weights.mean(axis=0) if uniform else np.asarray(u @ weights / (u @ u))
+    mean_row = np.asarray(u @ weights / (u @ u))
     size = float(np.linalg.norm(mean_row))
     v = mean_row / size
     if n0 and v @ batch_direction < 0:
@@ -348,14 +357,25 @@ def gradient_step(
     for start in range(0, n0, rows):
         x = inputs.draw(batch, min(rows, n0 - start), d)
         y = np.asarray(target(x @ theta)) + labels_noise[start : start + len(x)]
-        h = x @ weights.T
-        outputs = np.asarray(sigma(h))
-        residual = y - (outputs.mean(axis=1) if readout is None else outputs @ readout / p)
-        gradient = np.asarray(slope(h)) * residual[:, None]
-        change += gradient.T @ x
+        change += pull(weights, x, y, sigma, slope, readout)
         direction += y @ x
-    if readout is not None:
-        change *= readout[:, None]
     if n0:
         change *= network.eta * d / (p * n0)
     return change, direction
+
+
+def pull(
+    weights: Array, x: Array, labels: Array, sigma: Callable[[Array], Array], slope: Callable[[Array], Array],
+    letters: Array | float | None = None,
+) -> Array:  # fmt: skip
+    """sum_mu (y_mu - f(x_mu)) u o sigma'(W x_mu) x_mu^T with f(x) = u.sigma(W x)/p: by what the batch moves the rows.
+
+    `letters` are u (p,), by default 1_p.
+    """
+    h, u = x @ weights.T, np.ones(len(weights)) if letters is None else np.broadcast_to(letters, len(weights))
+    residual = labels - np.asarray(sigma(h)) @ u / len(weights)
+    turned = np.asarray(slope(h))
+    turned *= residual[:, None]
+    moved = turned.T @ x
+    moved *= u[:, None]
+    return np.asarray(moved)

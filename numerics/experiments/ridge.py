@@ -27,6 +27,7 @@ from typing import Any
 
 import numpy as np
 
+from giantsteps.numerics.bounds.learned_bias import Basins
 from giantsteps.numerics.experiments.ensembles import (
     Array,
     FeatureMap,
@@ -37,14 +38,16 @@ from giantsteps.numerics.experiments.ensembles import (
     trained_network,
 )
 from giantsteps.numerics.experiments.inputs import GAUSSIAN, Inputs
+from giantsteps.numerics.experiments.letters import letters_map
 from giantsteps.numerics.experiments.measure import Row, exact_test_error, named, order_parameters, sampled_test_error
-from giantsteps.numerics.experiments.readout import fit
+from giantsteps.numerics.experiments.readout import Readout, fit
 from giantsteps.numerics.gaussian.evaluate import compile_numpy
 from giantsteps.numerics.models.documents import finite
 from giantsteps.numerics.models.given import square_only, within_reach
 from giantsteps.numerics.models.model import Model, ReadoutGroup
 from giantsteps.numerics.models.network import Network, SimulationError, network_of
 from giantsteps.numerics.models.notebook import Shown
+from giantsteps.numerics.models.readout_law import ReadoutLaw
 from giantsteps.numerics.models.solution import Solution
 from giantsteps.numerics.saddle_point.finite_width import at_width
 
@@ -173,18 +176,37 @@ def simulate_ridges(
         raise SimulationError(
             f"the equivalent map is Gaussian by construction and has no {inputs.law} inputs: take kind srf or network"
         )
-    alpha0 = model.alpha0 if isinstance(model, Network) else 0.0
-    sizes = Sizes.rounded(dimension, alpha=model.alpha, beta=model.beta, alpha0=alpha0, fractions=features.fractions)
-    realised = at_sizes(features, sizes)
     wanted = tuple(float(ridge) for ridge in ridges)
-    jobs = [_Job(features, wanted, sizes, kind, seed, index, inputs) for index in range(seeds)]
-    _run_all(jobs, progress, executor)
+    runs = simulated(
+        _experiment, features, dimension=dimension, seeds=seeds, seed=seed, kind=kind, inputs=inputs,
+        progress=progress, executor=executor, ridges=wanted,
+    )  # fmt: skip
+    return tuple(replace(run, model=replace(run.model, ridge=ridge)) for run, ridge in zip(runs, wanted, strict=True))
+
+
+def simulated(
+    experiment: Callable[[Job], tuple[Row, ...]], features: Model | Network, *, dimension: int, seeds: int, seed: int,
+    kind: str, inputs: Inputs, progress: Callable[[int, int], None] | None, executor: Executor | None, **given: Any,
+) -> tuple[Simulation, ...]:  # fmt: skip
+    """An experiment at whole sizes for every seed; a simulation for each row that it returns.
+
+    Experiments done before in this process are not repeated. ``given`` is what a `Job` says of the readout.
+    """
+    alpha0 = features.alpha0 if isinstance(features, Network) else 0.0
+    fractions = (1.0,) if _law(features) is not None else features.fractions
+    sizes = Sizes.rounded(dimension, alpha=features.alpha, beta=features.beta, alpha0=alpha0, fractions=fractions)
+    jobs = [Job(features, sizes, kind, seed, index, inputs, **given) for index in range(seeds)]
+    _run_all(experiment, jobs, progress, executor)
     runs = []
-    for column, ridge in enumerate(wanted):
-        rows = [dict(_DONE[job][column]) for job in jobs]
+    for found in zip(*(_DONE[job] for job in jobs), strict=True):
+        rows = [dict(row) for row in found]
         samples = tuple((name, tuple(row[name] for row in rows)) for name in rows[0])
-        runs.append(Simulation(kind, dimension, seeds, sizes, replace(realised, ridge=ridge), samples))
+        runs.append(Simulation(kind, dimension, seeds, sizes, at_sizes(features, sizes), samples))
     return tuple(runs)
+
+
+def _law(model: Model | Network) -> ReadoutLaw | None:
+    return model.law if isinstance(model, Model) else None
 
 
 def at_sizes(model: Model | Network, sizes: Sizes) -> Model | Network:
@@ -195,8 +217,8 @@ def at_sizes(model: Model | Network, sizes: Sizes) -> Model | Network:
     if isinstance(model, Network):
         groups = _shared(model.groups, sizes)
         return replace(model, alpha=sizes.alpha, beta=sizes.beta, alpha0=sizes.alpha0, readout=groups)
-    drawn = model.as_given()
-    return drawn.changed(alpha=sizes.alpha, beta=sizes.beta, readout=_shared(drawn.groups, sizes))
+    drawn = model.as_given().changed(alpha=sizes.alpha, beta=sizes.beta)
+    return drawn if drawn.law is not None else drawn.changed(readout=_shared(drawn.groups, sizes))
 
 
 def _shared(groups: tuple[ReadoutGroup, ...], sizes: Sizes) -> tuple[ReadoutGroup, ...]:
@@ -247,19 +269,34 @@ def natural_scales(solution: Solution) -> dict[str, float]:
 
 
 @dataclass(frozen=True)
-class _Job:
-    """One experiment, hashable: the key under which its result is kept, and all that a worker process needs."""
+class Job:
+    """One experiment, hashable: the key under which its result is kept, and all that a worker process needs.
+
+    With `ridges` those of ridge readouts on the same draws; otherwise the model's loss, and whether a bias is learned.
+    """
 
     model: Model | Network
-    ridges: tuple[float, ...]
     sizes: Sizes
     kind: str
     seed: int
     index: int
     inputs: Inputs = GAUSSIAN
+    ridges: tuple[float, ...] = ()
+    learned: bool = False
+    basins: Basins | None = None
+
+    @property
+    def streams(self) -> list[np.random.Generator]:
+        """Those of the weights, the batch of the step, the inputs, the label noise and the test set."""
+        law = _law(self.model) is not None
+        key = (_OF_LETTERS if law else KINDS.index(self.kind), self.sizes.d, self.index)
+        sequences = np.random.SeedSequence(self.seed, spawn_key=key).spawn(5)
+        # Letters take no step: their inputs have the second stream.
+        return [np.random.default_rng(sequences[k]) for k in ((0, 4, 1, 2, 3) if law else range(5))]
 
 
-_DONE: dict[_Job, tuple[Row, ...]] = {}
+_OF_LETTERS = 17
+_DONE: dict[Job, tuple[Row, ...]] = {}
 _MOST_KEPT = 20_000  # a few hundred bytes each
 
 
@@ -279,7 +316,10 @@ def checked(model: Model | Network, kind: str, seeds: int) -> Model | Network:
     return model
 
 
-def _run_all(jobs: list[_Job], progress: Callable[[int, int], None] | None, executor: Executor | None) -> None:
+def _run_all(
+    experiment: Callable[[Job], tuple[Row, ...]], jobs: list[Job], progress: Callable[[int, int], None] | None,
+    executor: Executor | None,
+) -> None:  # fmt: skip
     waiting = [job for job in jobs if job not in _DONE]
     done = len(jobs) - len(waiting)
     while len(_DONE) + len(waiting) > _MOST_KEPT and len(_DONE) > done:
@@ -288,7 +328,7 @@ def _run_all(jobs: list[_Job], progress: Callable[[int, int], None] | None, exec
         del _DONE[oldest]
     if progress is not None and done:
         progress(done, len(jobs))
-    results = executor.map(_experiment, waiting) if executor is not None else map(_experiment, waiting)
+    results = executor.map(experiment, waiting) if executor is not None else map(experiment, waiting)
     for job, rows in zip(waiting, results, strict=True):
         _DONE[job] = rows
         done += 1
@@ -296,30 +336,45 @@ def _run_all(jobs: list[_Job], progress: Callable[[int, int], None] | None, exec
             progress(done, len(jobs))
 
 
-def _experiment(job: _Job) -> tuple[Row, ...]:
+# Over letters the theory has these; the others are sums that it does not know.
+OF_LETTERS = ("test_error", "training_error", "zeta", "psi")
+
+
+def _experiment(job: Job) -> tuple[Row, ...]:
     """One seed: draw the map, fit the readouts, measure. One row of observables per ridge."""
-    sizes = job.sizes
-    sequence = np.random.SeedSequence(job.seed, spawn_key=(KINDS.index(job.kind), sizes.d, job.index))
-    weights, batch, inputs, noise, test = map(np.random.default_rng, sequence.spawn(5))
-    drawn = draw(job.model, sizes, job.kind, weights, batch, job.inputs)
-    target = compile_numpy(job.model.target.expression)
-    label_noise = np.sqrt(job.model.noise) * noise.standard_normal(sizes.n)
+    weights, batch, *streams = job.streams
+    drawn = draw(job, weights, batch)
+    readout, errors = ridge_readouts(drawn, job.model, job.sizes, job.ridges, streams, job.inputs)
+    if job.kind == "equivalent" and isinstance(job.model, Model):
+        errors = [exact_test_error(drawn, job.model, a) for a in readout.a.T]
+    rows = []
+    for error, residual, a in zip(errors, readout.training_error, readout.a.T, strict=True):
+        row = (("test_error", error), ("training_error", float(residual)), *order_parameters(drawn, a, job.sizes))
+        rows.append(row if _law(job.model) is None else tuple(x for x in row if x[0] in OF_LETTERS))
+    return tuple(rows)
+
+
+def ridge_readouts(
+    drawn: FeatureMap, model: Model | Network, sizes: Sizes, ridges: Sequence[float],
+    streams: Sequence[np.random.Generator], law: Inputs = GAUSSIAN,
+) -> tuple[Readout, list[float]]:  # fmt: skip
+    """The readouts on n samples at many ridges, and their test errors on a fresh set.
+
+    `streams` are those of the inputs, the label noise and the test set.
+    """
+    inputs, noise, test = streams
+    target = compile_numpy(model.target.expression)
+    label_noise = np.sqrt(model.noise) * noise.standard_normal(sizes.n)
 
     def training() -> Iterator[tuple[Array, Array]]:
         rows = block_rows(max(sizes.p, sizes.d))
         for start in range(0, sizes.n, rows):
-            x = job.inputs.draw(inputs, min(rows, sizes.n - start), sizes.d)
+            x = law.draw(inputs, min(rows, sizes.n - start), sizes.d)
             yield drawn.features(x), np.asarray(target(x @ drawn.theta)) + label_noise[start : start + len(x)]
 
-    readout = fit(training(), sizes.n, sizes.p, job.ridges)
-    if job.kind == "equivalent" and isinstance(job.model, Model):
-        errors = [exact_test_error(drawn, job.model, a) for a in readout.a.T]
-    else:
-        errors = list(sampled_test_error(drawn, target, readout.a, samples_of(sizes, job.inputs), test, job.inputs))
-    return tuple(
-        (("test_error", float(error)), ("training_error", float(residual)), *order_parameters(drawn, a, sizes))
-        for error, residual, a in zip(errors, readout.training_error, readout.a.T, strict=True)
-    )
+    readout = fit(training(), sizes.n, sizes.p, ridges)
+    errors = sampled_test_error(drawn, target, readout.a, samples_of(sizes, law), test, law)
+    return readout, errors.tolist()
 
 
 def samples_of(sizes: Sizes, inputs: Inputs) -> int:
@@ -328,17 +383,13 @@ def samples_of(sizes: Sizes, inputs: Inputs) -> int:
     return factor * max(sizes.n, sizes.d)
 
 
-def draw(
-    model: Model | Network,
-    sizes: Sizes,
-    kind: str,
-    weights: np.random.Generator,
-    batch: np.random.Generator,
-    inputs: Inputs = GAUSSIAN,
-) -> FeatureMap:
+def draw(job: Job, weights: np.random.Generator, batch: np.random.Generator) -> FeatureMap:
     """The feature map of one seed; `batch` serves the gradient step, or the fresh xi of the equivalent map."""
+    model, sizes = job.model, job.sizes
     if isinstance(model, Network):
-        return trained_network(model, sizes, weights, batch, inputs)
-    if kind == "equivalent":
+        return trained_network(model, sizes, weights, batch, job.inputs)
+    if model.law is not None:
+        return letters_map(model, sizes, weights)
+    if job.kind == "equivalent":
         return equivalent_map(model, sizes, weights, batch)
-    return spiked_random_features(model, sizes, weights, inputs)
+    return spiked_random_features(model, sizes, weights, job.inputs)

@@ -5,16 +5,24 @@ from __future__ import annotations
 from collections.abc import Callable
 from concurrent.futures import Executor
 
+import numpy as np
+
 from giantsteps.numerics.accepts import accepts
 from giantsteps.numerics.bounds.learned_bias import Basins
 from giantsteps.numerics.experiments.any_loss import predict_loss, simulate_loss
 from giantsteps.numerics.experiments.ensembles import Sizes
 from giantsteps.numerics.experiments.inputs import GAUSSIAN, Inputs
-from giantsteps.numerics.experiments.letters import predict_letters, simulate_letters
-from giantsteps.numerics.experiments.ridge import Prediction, Simulation, drawn_as, simulate_ridges
-from giantsteps.numerics.models.given import instance_of, model_of, subject_of, whole_number, within_reach
+from giantsteps.numerics.experiments.ridge import (
+    OF_LETTERS,
+    Prediction,
+    Simulation,
+    drawn_as,
+    simulate_ridges,
+)
+from giantsteps.numerics.models.given import instance_of, model_of, square_only, subject_of, whole_number, within_reach
 from giantsteps.numerics.models.model import Model
 from giantsteps.numerics.models.network import Network, SimulationError
+from giantsteps.numerics.saddle_point.letters.density import solve_letters
 
 
 @accepts(
@@ -60,9 +68,7 @@ def simulate(
                 "a density of readout weights is simulated for kind srf, Gaussian inputs and no learned bias: give "
                 "groups instead, for example (ReadoutGroup(1.0, 0.5), ReadoutGroup(-1.0, 0.5))"
             )
-        return simulate_letters(
-            model, dimension=dimension, seeds=seeds, seed=seed, progress=progress, executor=executor
-        )
+        square_only(model, "a density of readout weights")
     if model.loss.name == "square" and not learned:
         runs = simulate_ridges(
             model, (model.ridge,), dimension=dimension, seeds=seeds, seed=seed, kind=kind, inputs=inputs,
@@ -88,3 +94,18 @@ def predict(
     if model.law is not None:
         return predict_letters(model, sizes)
     return predict_loss(model, learned=learned, basins=basins, sizes=sizes)
+
+
+def predict_letters(model: Model, sizes: Sizes | None) -> Prediction:
+    """The theory of a density of letters, at the width of the sizes where they are given.
+
+    An error is relative to itself, zeta and psi to |psi| by letter, added up.
+    """
+    solution = solve_letters(model)
+    assert solution.letters is not None, "the limit of many letters has its rules"
+    size = float(np.sum(np.abs(solution.letters.psi)))
+    scales = {"test_error": solution.test_error, "training_error": solution.training_error, "zeta": size, "psi": size}
+    found = solution if sizes is None else solution.at_width(sizes.p)
+    order = found.order_parameters
+    values = (found.test_error, found.training_error, float(order.zeta[0]), float(order.psi[0]))
+    return Prediction(dict(zip(OF_LETTERS, values, strict=True)), scales, solution.converged)

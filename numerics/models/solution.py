@@ -32,11 +32,6 @@ def _none() -> Array:
     return np.zeros(0)
 
 
-def by_direction(overlaps: Array, rank: int) -> Array:
-    """Overlaps with the spike of k groups, packed group by group: (k,), or (k, s) for a spike of s > 1 directions."""
-    return overlaps if rank == 1 else overlaps.reshape(-1, rank)
-
-
 @dataclass(frozen=True, eq=False)
 class Conjugates:
     """The conjugate variables, all O(1) in d: matrices (k, k), vectors (k,).

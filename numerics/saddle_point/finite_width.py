@@ -13,29 +13,15 @@ c_a m_a^2/(pi_a p) is the part of the uniform readout itself. Everything else is
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable
 from dataclasses import replace
-from functools import cache, partial
 
 import numpy as np
 
-from giantsteps.numerics.bulk.equivalent import DeterministicEquivalent, unpack
-from giantsteps.numerics.bulk.of_model import equivalent_of
-from giantsteps.numerics.gaussian.quadrature import ROUNDING
 from giantsteps.numerics.models.parameters import checked_number
-from giantsteps.numerics.models.solution import Solution, by_direction
-from giantsteps.numerics.saddle_point.equations import LinearPart, linear_part, nonlinear_part
-from giantsteps.numerics.saddle_point.level import (
-    MOST_REFINEMENTS,
-    QUADRATURE_GOAL,
-    QUADRATURE_LIMIT,
-    extra_reach,
-    regime_of,
-    settled,
-)
+from giantsteps.numerics.models.solution import Solution
+from giantsteps.numerics.saddle_point.level import QUADRATURE_LIMIT, Bulk, refined
 from giantsteps.numerics.saddle_point.map_uncertainty import relative_uncertainty, rounding_growth
-from giantsteps.numerics.saddle_point.profile import Profile, profile
+from giantsteps.numerics.saddle_point.packed import unpacked
 
 
 def checked_width(width: float) -> float:
@@ -43,9 +29,7 @@ def checked_width(width: float) -> float:
     return checked_number("width", width, lambda p: p >= 1.0, "a number of neurons >= 1", "1000")
 
 
-def at_width(
-    solution: Solution, width: float, bulk: Callable[[float], DeterministicEquivalent] | None = None
-) -> Solution:
+def at_width(solution: Solution, width: float, bulk: Bulk | None = None) -> Solution:
     """The solution with m, zeta, psi, q1, q2 and both errors at finite width p, to the order described above.
 
     q1 and q2 are without m_a^2 c_a/(pi_a p) and m_a^2/(pi_a p), as a simulation reports them; as width grows
@@ -58,62 +42,24 @@ def at_width(
     p = checked_width(width)
     if not solution.converged:
         return solution
-    with np.errstate(all="ignore"):  # what goes wrong becomes NaN, and does not converge
-        return _refined(solution, p, solution.bulk if bulk is None else bulk)
-
-
-def _refined(solution: Solution, width: float, bulk: Callable[[float], DeterministicEquivalent] | None) -> Solution:
     model = solution.model
-    extra, start, last, moved = extra_reach(model.ridge), None, math.inf, math.inf
-    known = cache(partial(equivalent_of, model) if bulk is None else bulk)
-    for level in range(1 + MOST_REFINEMENTS):
-        table = profile(model, level, 0, extra)
-        regime = regime_of(table, model)
-        solved = nonlinear_part(table, known(regime.ridge), model.alpha / model.beta, start, regime.unit)
-        found = linear_part(table, solved, model.alpha / model.beta, model.noise, regime.unit, width)
-        scale, rounding = 1.0 + abs(found.test_error), ROUNDING * found.rounding
-        before, moved = moved, abs(found.test_error - last)
-        done = settled(moved, before, scale, rounding) and table.unresolved <= QUADRATURE_GOAL
-        if done or table.unresolved == 1.0 or not solved.converged or table.exhausted:
-            break
-        start, last = solved.values, found.test_error
+    with np.errstate(all="ignore"):  # what goes wrong becomes NaN, and does not converge
+        found = refined(model, 0, solution.bulk if bulk is None else bulk, p)
+    state, level, limit = found.level.state, found.level, solution.order_parameters
+    driven = state.conjugates, state.hats, state.forces
+    order = unpacked(model, state.values, state.m, state.overlaps, state.q, *driven, width=p)
     growth = rounding_growth(relative_uncertainty(model))
-    estimate = moved + table.unresolved * scale + rounding * growth + solution.map_error
-    converged = bool(solved.converged and estimate <= 2.0 * QUADRATURE_LIMIT * scale)
-    status = f"converged at width {width:g}" if converged else (
-        f"not converged at width {width:g}: finer rules and rounding move the test error by {estimate:.1e}"
+    estimate = found.moved + level.rounding * growth + solution.map_error
+    converged = bool(level.converged and estimate <= 2.0 * QUADRATURE_LIMIT * (1.0 + abs(level.test_error)))
+    status = f"converged at width {p:g}" if converged else (
+        f"not converged at width {p:g}: finer rules and rounding move the test error by {estimate:.1e}"
     )  # fmt: skip
-    return _with(solution, table, found, width, estimate, converged, status)
-
-
-def _with(
-    solution: Solution,
-    table: Profile,
-    found: LinearPart,
-    width: float,
-    estimate: float,
-    converged: bool,
-    status: str,
-) -> Solution:
-    """The solution with what the linear part gives at this width."""
-    model, groups = solution.model, table.groups
-    functions, spiked = len(found.overlaps) - groups, groups * model.rank
-    q1, q2 = unpack(found.q)
-    uniform = found.m**2 / (width * np.array(model.fractions))
     return replace(
         solution,
-        width=width,
-        test_error=found.test_error,
-        training_error=found.training_error,
-        order_parameters=replace(
-            solution.order_parameters,
-            m=found.m,
-            zeta=by_direction(found.overlaps[:spiked], model.rank),
-            chi=found.overlaps[spiked:functions],
-            psi=found.overlaps[functions:],
-            q1=q1 - np.diag(np.array(model.bulks) * uniform),
-            q2=q2 - uniform,
-        ),
+        width=p,
+        test_error=level.test_error,
+        training_error=level.training_error,
+        order_parameters=replace(order, V1=limit.V1, V2=limit.V2, conjugates=limit.conjugates),
         error_estimate=estimate,
         converged=converged,
         status=status,

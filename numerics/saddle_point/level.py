@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
+from functools import cache, partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,7 +23,7 @@ from giantsteps.numerics.saddle_point.equations import (
     residual,
 )
 from giantsteps.numerics.saddle_point.one_group.point import OneGroupState, Problem, one_group_residual, solve_one_group
-from giantsteps.numerics.saddle_point.profile import Profile
+from giantsteps.numerics.saddle_point.profile import Profile, profile
 
 Array = NDArray[np.float64]
 Bulk = Callable[[float], DeterministicEquivalent]
@@ -81,21 +81,61 @@ class Level:
     rounding: float
 
 
+@dataclass(frozen=True)
+class Refined:
+    """The level on the finest rule along the spike, its table, how far the test error moved, and Newton's steps."""
+
+    level: Level
+    table: Profile
+    moved: float
+    iterations: int
+
+
+def refined(model: Model, refine: int = 0, bulk: Bulk | None = None, width: float = math.inf) -> Refined:
+    """The rules of quadrature refined until the test error stays put, from the one that is `refine` times finer on.
+
+    `bulk` gives the equivalent at a ridge, by default that of the model; `width` as in `solve_on`.
+    """
+    extra = extra_reach(model.ridge)
+    # One equivalent for all rules: it begins where it ended.
+    known = cache(partial(equivalent_of, model) if bulk is None else bulk)
+    coarse = solve_on(profile(model, refine, refine, extra), model, bulk=known, rough=True, width=width)
+    scale, iterations, moved = abs(coarse.test_error) + 1.0, coarse.iterations, math.inf
+    for level in range(refine + 1, refine + 1 + MOST_REFINEMENTS):
+        # The inner integrals are checked where they are made, and bring what is left of their error along.
+        table = profile(model, level, refine, extra)
+        fine = solve_on(table, model, coarse.state.values, known, width=width)
+        iterations += fine.iterations
+        before, moved = moved, abs(fine.test_error - coarse.test_error)
+        done = settled(moved, before, scale, fine.rounding) and table.unresolved <= QUADRATURE_GOAL
+        if done or table.unresolved == 1.0 or not fine.converged or table.exhausted:
+            break
+        coarse = fine
+    return Refined(fine, table, moved + table.unresolved * scale, iterations)
+
+
 def solve_on(
-    table: Profile, model: Model, start: Array | None = None, bulk: Bulk | None = None, rough: bool = False
+    table: Profile,
+    model: Model,
+    start: Array | None = None,
+    bulk: Bulk | None = None,
+    rough: bool = False,
+    width: float = math.inf,
 ) -> Level:
     """The saddle point of a model on a given profile; `start` is (T, tau) packed, where a search may begin.
 
     `bulk` gives the equivalent at a ridge, by default that of the model. `rough`: what rounding moves is not asked for.
+    At a finite `width` the means have their cost (`numerics.saddle_point.finite_width`); the residual is of the limit.
 
     Raises ModelError for ridge = 0 at the interpolation threshold.
     """
     ratio = model.alpha / model.beta
     regime = regime_of(table, model)
     equivalent = equivalent_of(model, regime.ridge) if bulk is None else bulk(regime.ridge)
-    if isinstance(equivalent, IsotropicUniform) and table.groups == len(table.along) == 1:
+    limit = math.isinf(width)
+    if limit and isinstance(equivalent, IsotropicUniform) and table.groups == len(table.along) == 1:
         return _solve_one_group(table, Problem(equivalent, ratio, model.noise, regime.unit), regime, start)
-    if table.groups == table.rank == 1 and len(table.along) == 2:
+    if limit and table.groups == table.rank == 1 and len(table.along) == 2:
         # Imported here: the isotropic bulk needs no averages over labels.
         from giantsteps.numerics.bulk.network import NetworkBulk
         from giantsteps.numerics.saddle_point.one_group import network_point as network
@@ -109,13 +149,11 @@ def solve_on(
             check = partial(network.network_residual, table.one_group, equivalent, ratio, model.noise)
             return _level(part, rest, regime, check)
     solved = nonlinear_part(table, equivalent, ratio, start, regime.unit)
-    linear = linear_part(table, solved, ratio, model.noise, regime.unit, rough=rough)
+    linear = linear_part(table, solved, ratio, model.noise, regime.unit, width, rough)
     return _level(solved, linear, regime, partial(residual, table, equivalent, ratio, model.noise))
 
 
-def _level(
-    solved: NonlinearPart, linear: LinearPart, regime: Regime, check: Callable[[State, float], float]
-) -> Level:
+def _level(solved: NonlinearPart, linear: LinearPart, regime: Regime, check: Callable[[State, float], float]) -> Level:
     state = State(solved.values, solved.conjugates, linear.m, linear.overlaps, linear.forces, linear.q, linear.hats)
     return Level(
         state, regime, linear.test_error, linear.training_error, partial(check, state, regime.unit), solved.iterations,

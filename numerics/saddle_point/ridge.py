@@ -4,19 +4,15 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from functools import cache, partial
 
 import numpy as np
 
-from giantsteps.numerics.bulk.equivalent import unpack
-from giantsteps.numerics.bulk.of_model import equivalent_of
 from giantsteps.numerics.gaussian.quadrature import ROUNDING
 from giantsteps.numerics.models.given import square_only
 from giantsteps.numerics.models.model import Model
-from giantsteps.numerics.models.solution import Conjugates, OrderParameters, Solution, by_direction
+from giantsteps.numerics.models.solution import OrderParameters, Solution
 from giantsteps.numerics.saddle_point.finite_width import at_width
 from giantsteps.numerics.saddle_point.level import (
-    MOST_REFINEMENTS,
     QUADRATURE_GOAL,
     QUADRATURE_LIMIT,
     UNDECIDED,
@@ -24,10 +20,11 @@ from giantsteps.numerics.saddle_point.level import (
     Level,
     check_tails,
     extra_reach,
-    settled,
+    refined,
     solve_on,
 )
 from giantsteps.numerics.saddle_point.map_uncertainty import SMALL, neighbours, relative_uncertainty, rounding_growth
+from giantsteps.numerics.saddle_point.packed import unpacked
 from giantsteps.numerics.saddle_point.profile import profile
 
 
@@ -46,55 +43,37 @@ def solve(model: Model, *, refine: int = 0, bulk: Bulk | None = None) -> Solutio
 
 
 def _solve(model: Model, refine: int, bulk: Bulk | None) -> Solution:
-    extra = extra_reach(model.ridge)
-    # One equivalent for all rules: it begins where it ended.
-    known = cache(partial(equivalent_of, model) if bulk is None else bulk)
-    coarse = solve_on(profile(model, refine, refine, extra), model, bulk=known, rough=True)
-    scale = abs(coarse.test_error) + 1.0
-    iterations, moved = coarse.iterations, math.inf
-    for level in range(refine + 1, refine + 1 + MOST_REFINEMENTS):
-        # The inner integrals are checked where they are made, and bring what is left of their error along.
-        table = profile(model, level, refine, extra)
-        fine = solve_on(table, model, coarse.state.values, known)
-        iterations += fine.iterations
-        before, moved = moved, abs(fine.test_error - coarse.test_error)
-        done = settled(moved, before, scale, fine.rounding) and table.unresolved <= QUADRATURE_GOAL
-        if done or table.unresolved == 1.0 or not fine.converged or table.exhausted:
-            break
-        coarse = fine
-    moved += table.unresolved * scale
+    found = refined(model, refine, bulk)
+    fine, moved, scale = found.level, found.moved, abs(found.level.test_error) + 1.0
     uncertain = relative_uncertainty(model)
-    mapped = _moved_by_the_map(model, fine, uncertain, refine, extra, bulk) if uncertain > SMALL else 0.0
+    mapped = _moved_by_the_map(model, fine, uncertain, refine, bulk) if uncertain > SMALL else 0.0
     moved += mapped
     fine = replace(fine, rounding=fine.rounding * rounding_growth(uncertain))
     if fine.regime.unit == 0.0:
-        check_tails(table, fine)
+        check_tails(found.table, fine)
     left = fine.left()
     converged, status = judged(fine, left, moved, scale)
     return Solution(
         model=model,
         test_error=fine.test_error,
         training_error=fine.training_error,
-        order_parameters=_order_parameters(fine, model.rank),
+        order_parameters=_order_parameters(model, fine),
         residual=left,
         error_estimate=moved + fine.rounding,
         converged=converged,
         status=status,
-        iterations=iterations,
+        iterations=found.iterations,
         bulk=bulk,
         map_error=mapped,
         widened=at_width,
     )
 
 
-def _moved_by_the_map(
-    model: Model, level: Level, uncertain: float, refine: int, extra: float, bulk: Bulk | None
-) -> float:
+def _moved_by_the_map(model: Model, level: Level, uncertain: float, refine: int, bulk: Bulk | None) -> float:
     """How far the test error moves as spike, bulk and alignment take the ends of what they may be; added up."""
     if model.network_step is not None:
         return level.rounding * uncertain / ROUNDING
-    moved = 0.0
-    start = level.state.values
+    moved, start, extra = 0.0, level.state.values, extra_reach(model.ridge)
     here = solve_on(profile(model, refine, refine, extra), model, start, bulk).test_error
     for other in neighbours(model):
         moved += abs(solve_on(profile(other, refine, refine, extra), other, start, bulk).test_error - here)
@@ -125,27 +104,9 @@ def judged(level: Level, left: float, moved: float, scale: float) -> tuple[bool,
     return True, "converged"
 
 
-def _order_parameters(level: Level, rank: int) -> OrderParameters:
+def _order_parameters(model: Model, level: Level) -> OrderParameters:
     state, unit = level.state, level.regime.unit
-    groups = len(state.m)
-    functions, spiked = len(state.overlaps) - groups, groups * rank
     # Without ridge and below the threshold V is 1/ridge times the solved values, and the conjugates vanish like ridge.
     values = state.values if unit == 1.0 else np.where(state.values == 0.0, 0.0, np.copysign(math.inf, state.values))
-    overlap, tau = unpack(values)
-    q1, q2 = unpack(state.q)
-    c, d = unpack(unit * state.conjugates)
-    c_hat, d_hat = unpack(unit * state.hats)
-    forces = unit * state.forces
-    return OrderParameters(
-        m=state.m,
-        zeta=by_direction(state.overlaps[:spiked], rank),
-        psi=state.overlaps[functions:],
-        q1=q1,
-        q2=q2,
-        V1=overlap,
-        V2=tau,
-        conjugates=Conjugates(
-            c, d, c_hat, d_hat, by_direction(forces[:spiked], rank), forces[functions:], forces[spiked:functions]
-        ),
-        chi=state.overlaps[spiked:functions],
-    )
+    driven = unit * state.conjugates, unit * state.hats, unit * state.forces
+    return unpacked(model, values, state.m, state.overlaps, state.q, *driven)

@@ -2,32 +2,35 @@
 
 from __future__ import annotations
 
-import math
-from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
+    from giantsteps.numerics.bounds.least_bounds import BestBound
     from giantsteps.numerics.bounds.results import BestEta
-    from giantsteps.numerics.certificates.minima.certified_minima import BestBound
     from giantsteps.numerics.models.model import Model
     from giantsteps.reports.command_line.request import Request
+
+# The ends of the bracket of a test error are this share of the rate away: the dip is then about 1e-6 deep, far above
+# error estimates of converged solutions.
+_HALF_WIDTH = 1e-3
+# A bound that varies by less than this on the scan has no minimum worth a name.
+_FLAT = 1e-7
+
+LOCAL = "local minimum, not certified"
+AT_END = "least at an end of the scan, not certified"
 
 
 def best_eta_json(asked: Request, point: Mapping[str, float]) -> tuple[BestEta, dict[str, Any]]:
     """The rate of least test error at the ridge given; those of the least bounds under "upper_bound", "lower_bound".
 
-    All have "certified" and "bracket" (null where nothing was certified), and "status" says why not. Raises ModelError
-    where the gradient-step map does not exist.
+    None is certified: "certified" is False, and "status" says what was found. "estimated_bracket" holds a local minimum
+    of the test error, by the error estimates of solutions at its ends and inside; null where they do not show one.
+    Raises ModelError where the gradient-step map does not exist.
     """
+    from giantsteps.numerics.bounds.least_bounds import best_bounds_rate
     from giantsteps.numerics.bounds.ridge import best_eta
-    from giantsteps.numerics.certificates.minima.certified_minima import (
-        NO_BRACKET,
-        Dip,
-        best_bounds_rate,
-        certified_dip,
-    )
     from giantsteps.numerics.models.model import UNIFORM, Model
 
     noise, beta, alpha0 = point.get("noise", 0.0), point["beta"], point["alpha0"]
@@ -44,14 +47,12 @@ def best_eta_json(asked: Request, point: Mapping[str, float]) -> tuple[BestEta, 
         )  # fmt: skip
 
     inside = any(minimum.at == rate.eta for minimum in rate.minima)
-    at_end = Dip(False, NO_BRACKET, "estimated: the least error was found at an end of the scan")
-    dip = certified_dip(model, rate.eta) if inside else at_end
     document: dict[str, Any] = {
         **rate.to_dict(),
-        "certified": dip.certified,
-        "bracket": list(dip.bracket) if dip.certified else None,
-        "estimated_bracket": list(dip.bracket) if dip.bracketed and not dip.certified else None,
-        "status": dip.status,
+        "certified": False,
+        "bracket": None,
+        "estimated_bracket": _bracket(model, rate.eta) if inside else None,
+        "status": LOCAL if inside else AT_END,
     }
     best = best_bounds_rate(
         asked.activation, asked.target, alpha0=alpha0, beta=beta, noise=noise, groups=groups,
@@ -60,9 +61,20 @@ def best_eta_json(asked: Request, point: Mapping[str, float]) -> tuple[BestEta, 
     return rate, document | {"upper_bound": bound_json(best.upper), "lower_bound": bound_json(best.lower)}
 
 
+def _bracket(model: Callable[[float], Model], at: float) -> list[float] | None:
+    """at (1 -+ 1e-3), where the test errors exceed that at `at` by more than both error estimates; else None."""
+    from giantsteps.numerics.saddle_point.ridge import solve
+
+    places = [at * (1.0 - _HALF_WIDTH), at, at * (1.0 + _HALF_WIDTH)]
+    left, middle, right = found = [solve(model(x)) for x in places]
+    slack = 2.0 * max(one.error_estimate for one in found)
+    deep = min(left.test_error, right.test_error) - middle.test_error > slack
+    return [places[0], places[2]] if deep and all(one.converged for one in found) else None
+
+
 def best_spike_json(model: Model) -> dict[str, Any]:
     """The spikes of least upper and least lower bound at the model's bulk and alignment."""
-    from giantsteps.numerics.certificates.minima.certified_minima import best_bounds_spike
+    from giantsteps.numerics.bounds.least_bounds import best_bounds_spike
 
     best = best_bounds_spike(model)
     return {
@@ -72,72 +84,43 @@ def best_spike_json(model: Model) -> dict[str, Any]:
 
 
 def bound_json(best: BestBound, parameter: str = "eta") -> dict[str, Any]:
-    """The place of the least value of one bound, and what of it is certain.
-
-    monotone: it falls on [from, bracket], rises on [bracket, to]; least_on: outside the bracket it is larger there;
-    tried: the interval on which a certificate was tried.
-    """
-    found = best.certificate
+    """The place of the least value of one bound on the interval "tried"; what only a certificate says is null."""
+    flat = best.spread < _FLAT
+    status = LOCAL
+    if flat:
+        status = f"flat: the bound varies by {best.spread:.1e} on the scan, not certified"
+    elif best.at_end:
+        status = AT_END
     return {
         parameter: best.at,
         "bound": best.bound,
-        f"at_largest_{parameter}_tried": best.at_edge,
-        "certified": found.certified,
-        "bracket": list(found.bracket) if found.certified else None,
-        "monotone": {"falls_from": found.falls_from, "rises_to": found.rises_to} if found.certified else None,
-        "least_on": list(found.least_on) if found.certified else None,
-        "one_minimum": found.single if found.certified else None,
-        "at_end": found.at_end if found.certified else None,
-        "varies_by_less_than": None if math.isnan(found.variation) else found.variation,
-        "tried": list(best.tried),
-        "status": found.status,
+        f"at_largest_{parameter}_tried": best.at == best.scanned[1],
+        "certified": False,
+        **dict.fromkeys(("bracket", "monotone", "least_on", "one_minimum", "at_end", "varies_by_less_than")),
+        "tried": list(best.scanned),
+        "status": status,
     }
 
 
 def optimum_lines(best: Mapping[str, Any] | None) -> list[str]:
-    """Three lines: the rates of least test error, upper bound and lower bound, each certified or estimated."""
+    """Three lines: the rates of least test error, upper bound and lower bound."""
     if best is None:
         return []
-    first = f"certified local minimum in {_interval(best['bracket'])}" if best["certified"] else best["status"]
+    line = f"least test error {best['test_error']:.8g} at eta = {best['eta']:.8g}: {best['status']}"
     if best["estimated_bracket"]:
-        first += f"; by the error estimates a local minimum in {_interval(best['estimated_bracket'])}"
-    start = f"least test error {best['test_error']:.8g} at eta = {best['eta']:.8g}"
-    return [f"{start}: {first}", *bound_lines(best, "eta")]
+        line += f"; by the error estimates in {_interval(best['estimated_bracket'])}"
+    return [line, *bound_lines(best, "eta")]
 
 
 def bound_lines(best: Mapping[str, Any] | None, parameter: str) -> list[str]:
     """One line for each bound."""
-    if best is None:
-        return []
-    return [_bound_line(name, best[f"{name}_bound"], parameter) for name in ("upper", "lower")]
-
-
-def _bound_line(name: str, bound: Mapping[str, Any], parameter: str) -> str:
-    tried = _interval(bound["tried"])
-    if bound["varies_by_less_than"] is not None:
-        return f"least {name} bound {bound['bound']:.8g} at any {parameter}: certified {bound['status']} {tried}"
-    start = f"least {name} bound {bound['bound']:.8g} at {parameter} = {bound[parameter]:.8g}"
-    if not bound["certified"]:
-        return f"{start}: {bound['status']} (scanned and refined on {tried})"
-    (left, right), monotone = bound["bracket"], bound["monotone"]
-    falls = f"decreasing on [{_above(monotone['falls_from'], 6)}, {_below(left, 6)}]"
-    rises = f"increasing on [{_above(right, 6)}, {_below(monotone['rises_to'], 6)}]"
-    least = f"least on [{_above(bound['least_on'][0], 6)}, {_below(bound['least_on'][1], 6)}]"
-    if bound["at_end"]:
-        side = falls if monotone["falls_from"] < left else rises
-        return f"{start}: certified {side}, {least}: at the end of what was scanned"
-    kind = "local minimum" if bound["one_minimum"] else "minimum, perhaps not the only one (too flat to tell)"
-    return f"{start}: certified {kind} in {_interval(bound['bracket'])}; {falls}, {rises}; {least}"
+    bounds = {} if best is None else {name: best[f"{name}_bound"] for name in ("upper", "lower")}
+    return [
+        f"least {name} bound {bound['bound']:.8g} at {parameter} = {bound[parameter]:.8g}: {bound['status']} "
+        f"(scanned and refined on {_interval(bound['tried'])})"
+        for name, bound in bounds.items()
+    ]
 
 
 def _interval(ends: list[float]) -> str:
-    return f"[{_below(ends[0])}, {_above(ends[1])}]"
-
-
-# What is printed is rounded so that it stays certain: brackets outwards, monotone intervals inwards.
-def _below(x: float, digits: int = 10) -> str:
-    return format(Context(prec=digits, rounding=ROUND_FLOOR).create_decimal(Decimal(x)).normalize(), "f")
-
-
-def _above(x: float, digits: int = 10) -> str:
-    return format(Context(prec=digits, rounding=ROUND_CEILING).create_decimal(Decimal(x)).normalize(), "f")
+    return f"[{ends[0]:.10g}, {ends[1]:.10g}]"

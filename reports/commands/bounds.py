@@ -34,11 +34,8 @@ squared error, which holds whatever the loss, and for targets in {{-1, 1}} the c
 above the least over the ridge. All bounds are limits of infinite width.
 
 --optimise-eta finds three learning rates by such scans: those of least test error at the given ridge, of least upper
-and of least lower bound. It certifies them in ball arithmetic where it can: a bracket with a local minimum inside, and
-for the bounds (activations analytic in a strip or polynomials between breakpoints, targets analytic between theirs, all
-bounded by a power; any readout and quenched biases, both bulks) the interval on which a bound falls before the bracket
-and rises after it, and the one on which it is least. --optimise-spike does the same for both bounds over the spike at
-the bulk and alignment given. What is not certified is said to be estimated.
+and of least lower bound. --optimise-spike does the same for both bounds over the spike at the bulk and alignment given.
+What they find is a local minimum in double precision, not certified, or the end of the scan.
 
 The least error has its value at a width of 1000 neurons beside it (--width P for another), as giantsteps solve has.
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Sequence
+from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 import click
@@ -40,7 +41,6 @@ def errata(erratum: str | None, as_json: bool, quiet: bool, debug: bool) -> int:
     chosen = listed if erratum is None else find(listed, erratum)
     from giantsteps.reports.command_line.console import Progress, note, print_json, provenance
     from giantsteps.reports.command_line.machine.workers import pool
-    from giantsteps.reports.page.misprints import document_of_errata_section as document
     from giantsteps.verify.ledger.errata import conventions, examine_errata
     from giantsteps.verify.ledger.errata import errata as not_holding
 
@@ -51,7 +51,7 @@ def errata(erratum: str | None, as_json: bool, quiet: bool, debug: bool) -> int:
         ledger = examine_errata(PAPER, "quick", executor, chosen, lambda name: progress.step(name.rsplit(".", 1)[-1]))
     found = {"errata": not_holding(ledger, PAPER), "conventions": conventions(ledger, PAPER)}
     if as_json:
-        documents = {name: [document(report) for report in reports] for name, reports in found.items()}
+        documents = {name: [asdict(report) for report in reports] for name, reports in found.items()}
         print_json({**documents, "provenance": provenance("errata", parameters)})
     else:
         print(errata_text(found["errata"], found["conventions"]))

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from giantsteps.reports.figures.figures import Figure
+from giantsteps.reports.figures.canvas import Figure
 from giantsteps.reports.figures.svg import svg_of
 from giantsteps.reports.measurements import close_basins, learned_basins, measured_networks
 from giantsteps.reports.measurements.models import (
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 Array = NDArray[np.float64]
 
 SLUG = "calibration"
-COMMAND = "python -m benchmarks.networks.calibration simulate --workers 2"
+COMMAND = "python -m benchmarks.networks calibration simulate --workers 2"
 # Observables whose deviates are counted apart; those of one model depend on each other.
 SHOWN = (
     "test_error", "training_error", "m", "zeta", "psi", "q2", "mean_squared_error", "classification_error", "energy",

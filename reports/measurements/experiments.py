@@ -7,28 +7,27 @@ number of a page is computed from them when the report is built.
 from __future__ import annotations
 
 import json
-import sys
 import time
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 
 from giantsteps.numerics.experiments.inputs import GAUSSIAN, Inputs
-from giantsteps.numerics.experiments.ridge import estimate
+from giantsteps.numerics.experiments.ridge import Estimate, estimate
 from giantsteps.numerics.experiments.simulate import simulate
 from giantsteps.numerics.models.model import Model
 from giantsteps.numerics.models.network import Network
-from giantsteps.reports.figures.figures import Figure
+from giantsteps.reports.command_line.console import estimate_text
 from giantsteps.reports.measurements.study import Study
+from giantsteps.verify.checks.finite_size import Fit, fit_line
 
 FOLDER = Path(__file__).parent.parent.parent / "benchmarks" / "samples"
 
 # {experiment: {observable: one value per seed}}
 Data = dict[str, dict[str, list[float]]]
-Found = TypeVar("Found")
 
 
 @dataclass(frozen=True)
@@ -59,12 +58,28 @@ class Experiment:
         )
         return {name: [float(f"{x:.7g}") for x in found.values(name)] for name in self.observables}
 
+    def measured(self, data: Data, observable: str = "test_error") -> Measured:
+        """One of its observables among stored samples."""
+        return Measured.of(data[self.name][observable])
+
+
+def own_model(subject: Network | Model) -> Model:
+    """The model that a subject is held against: of a network that with its own bulk."""
+    return subject.model("network") if isinstance(subject, Network) else subject
+
 
 def at_sizes(
     runs: Iterable[tuple[int, int]], name: Callable[[int], str], subject: Network | Model, **options: Any
 ) -> tuple[Experiment, ...]:
     """One subject at several dimensions, each with its number of seeds; the name is a function of the dimension."""
     return tuple(Experiment(name(dimension), subject, dimension, seeds, **options) for dimension, seeds in runs)
+
+
+def line_of(data: Data, experiments: Iterable[Experiment], observable: str = "test_error") -> Fit:
+    """The line in 1/d through the samples of experiments at several dimensions."""
+    found = list(experiments)
+    samples = [data[one.name][observable] for one in found]
+    return fit_line([one.dimension for one in found], samples, [0.0] * len(found))
 
 
 def stored(slug: str, folder: Path = FOLDER) -> Data:
@@ -79,69 +94,49 @@ def complete(data: Data, experiments: Sequence[Experiment]) -> bool:
     return all(len(data.get(e.name, {}).get(e.observables[0], ())) >= e.seeds for e in experiments)
 
 
-def studied(
-    slug: str,
-    experiments: Sequence[Experiment],
-    found_in: Callable[[Data], Found],
-    page: Callable[[Found], Study],
-    drawn: Callable[[Found], Figure],
-) -> Study | None:
-    """The page with its figure, both from what is found in the samples; None where samples are missing."""
-    data = stored(slug)
-    if not complete(data, experiments):
-        return None
-    found = found_in(data)
-    return replace(page(found), figures=(drawn(found),))
+def text_of(data: Mapping[str, Any], levels: int = 1) -> str:
+    """JSON of so many levels of keys, each entry of the last on a line of its own."""
+    return _lines(data, 1, levels) + "\n"
 
 
-def text_of(data: Data) -> str:
-    """JSON with one line per experiment."""
-    lines = (f" {json.dumps(name)}: {json.dumps(samples)}" for name, samples in data.items())
-    return "{\n" + ",\n".join(lines) + "\n}\n"
-
-
-def measure(slug: str, experiments: Sequence[Experiment], seed: int, folder: Path = FOLDER) -> None:
-    """Run what is not stored yet; the file is written after each experiment, so that a stop loses one at most."""
-    data = stored(slug, folder)
-    wanted = {experiment.name for experiment in experiments}
-    data = {name: samples for name, samples in data.items() if name in wanted}
-    for experiment in experiments:
-        if complete(data, [experiment]):
-            continue
-        start = time.process_time()
-        data[experiment.name] = experiment.run(seed)
-        (folder / f"{slug}.json").write_text(text_of(data), encoding="utf-8")
-        print(f"{experiment.name}: {time.process_time() - start:.1f} s", flush=True)
-
-
-def main(slug: str, experiments: Sequence[Experiment], seed: int, study: Callable[[], Study | None]) -> None:
-    """`python -m benchmarks.studies.SLUG simulate` measures what is missing; without `simulate` the page is printed."""
-    if sys.argv[1:] == ["simulate"]:
-        measure(slug, experiments, seed)
-    found = study()
-    print(as_text(found) if found else "nothing is measured yet: add `simulate`")
-
-
-def as_text(study: Study) -> str:
-    """A page as plain text: paragraphs and tables."""
-    lines = [study.title, ""]
-    for paragraph in study.text:
-        lines += [paragraph, ""]
-    for table in study.tables:
-        widths = [max(len(row[k]) for row in (table.columns, *table.rows)) for k in range(len(table.columns))]
-        lines += [table.caption]
-        for row in (table.columns, *table.rows):
-            lines.append("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())
-        lines.append("")
-    return "\n".join(lines)
+def _lines(data: Any, level: int, levels: int) -> str:
+    if level > levels:
+        return json.dumps(data)
+    inner = (f"{' ' * level}{json.dumps(key)}: {_lines(one, level + 1, levels)}" for key, one in data.items())
+    return "{\n" + ",\n".join(inner) + "\n" + " " * (level - 1) + "}"
 
 
 @dataclass(frozen=True)
-class Measured:
+class Measurement:
+    """A study as it is measured: its experiments with the seed of their draws, and the page made of their samples."""
+
+    slug: str
+    seed: int
+    experiments: tuple[Experiment, ...]
+    page: Callable[[Data], Study]
+    folder: Path = FOLDER
+
+    def study(self) -> Study | None:
+        """The page; None where samples are missing."""
+        data = stored(self.slug, self.folder)
+        return self.page(data) if complete(data, self.experiments) else None
+
+    def measure(self) -> None:
+        """Run what is not stored yet; the file is written after each experiment, so that a stop loses one at most."""
+        wanted = {experiment.name for experiment in self.experiments}
+        data = {name: samples for name, samples in stored(self.slug, self.folder).items() if name in wanted}
+        for experiment in self.experiments:
+            if not complete(data, [experiment]):
+                start = time.process_time()
+                data[experiment.name] = experiment.run(self.seed)
+                (self.folder / f"{self.slug}.json").write_text(text_of(data), encoding="utf-8")
+                print(f"{experiment.name}: {time.process_time() - start:.1f} s", flush=True)
+
+
+@dataclass(frozen=True)
+class Measured(Estimate):
     """Mean over seeds, its standard error, and the spread of a single experiment."""
 
-    mean: float
-    error: float
     spread: float
 
     @classmethod
@@ -150,11 +145,14 @@ class Measured:
         found = estimate(samples)
         return cls(found.mean, found.standard_error, float(np.std(samples, ddof=1)))
 
+    @property
+    def error(self) -> float:
+        """The standard error."""
+        return self.standard_error
+
     def z(self, theory: float) -> float:
         """How many standard errors the mean is above a theory."""
-        return (self.mean - theory) / self.error
+        return (self.mean - theory) / self.standard_error
 
     def __str__(self) -> str:
-        from giantsteps.reports.command_line.console import estimate_text
-
-        return estimate_text(self.mean, self.error)
+        return estimate_text(self.mean, self.standard_error)

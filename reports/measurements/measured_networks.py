@@ -1,6 +1,6 @@
 """The networks that were measured, the samples that were stored, and how a theory is judged by them.
 
-`python -m benchmarks.networks.network_trial simulate` measures; the samples lie beside that program and come with the
+`python -m benchmarks.networks network_trial simulate` measures; the samples lie beside that program and come with the
 sources.
 """
 

@@ -4,7 +4,7 @@ An item is one extension of the theory (finite vocabulary, bias, another loss, .
 activation, target, ratios and the rest come from `numpy.random.default_rng([DRAW, item])`, and a draw is rejected only
 by a rule that is stated with the item and that knows the theory but no simulation.
 
-`python -m benchmarks.networks.calibration simulate` measures; the samples lie beside that program and come with the
+`python -m benchmarks.networks calibration simulate` measures; the samples lie beside that program and come with the
 sources. `reports.measurements.theory` judges them.
 """
 

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from giantsteps.reports.figures.figures import Figure
+from giantsteps.reports.figures.canvas import Figure
 from giantsteps.reports.figures.files import own_style
 from giantsteps.reports.figures.svg import svg_of
 from giantsteps.reports.measurements.measured_networks import CALIBRATED, DATA, POINTS, judge, stored
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from giantsteps.verify.checks.finite_size import Comparison
 
-COMMAND = "python -m benchmarks.networks.network_trial simulate"
+COMMAND = "python -m benchmarks.networks network_trial simulate"
 THEORIES = ("isotropic", "network")
 BEYOND = 6.0  # standard errors at which the isotropic theory is said to be refuted
 MARKS = (

@@ -5,14 +5,19 @@ Every number in its text and tables is computed by the study's module when the r
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
-from giantsteps.reports.figures.figures import Figure
+from giantsteps.reports.figures.canvas import Figure
 
 
-def command(slug: str, *words: str) -> str:
-    """What prints a study's page from its stored samples; with the word `simulate` it measures what is missing."""
-    return " ".join((f"python -m benchmarks.studies.{slug}", *words))
+def command(slug: str) -> str:
+    """What measures the samples of a study that are missing, and prints its page."""
+    return f"python -m benchmarks.studies {slug} simulate"
+
+
+def _cells(line: str) -> tuple[str, ...]:
+    return tuple(cell.strip() for cell in line.split("|"))
 
 
 @dataclass(frozen=True)
@@ -22,6 +27,11 @@ class Table:
     caption: str
     columns: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
+
+    @classmethod
+    def of(cls, caption: str, heads: str, rows: Iterable[str]) -> Table:
+        """From lines of text, the cells of each parted by bars: "model | alpha"."""
+        return cls(caption, _cells(heads), tuple(map(_cells, rows)))
 
     def __post_init__(self) -> None:
         """Raises ValueError for a row of another length than the heads."""

@@ -12,8 +12,8 @@ from typing import Any
 
 from giantsteps.reports.activation.gallery import ACTIVATIONS, Card, card
 from giantsteps.reports.command_line.machine.kept import Kept, forget, kept_at
-from giantsteps.reports.figures.drawn import all_figures
-from giantsteps.reports.figures.figures import Figure
+from giantsteps.reports.figures.canvas import Figure
+from giantsteps.reports.figures.figures import all_figures
 from giantsteps.reports.figures.files import own_style
 from giantsteps.reports.measurements.network_trial import Trial, network_trial
 from giantsteps.reports.measurements.study import Study

@@ -10,9 +10,9 @@ from collections.abc import Mapping, Sequence
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-from giantsteps.reports.figures.figures import Figure, standalone
+from giantsteps.reports.figures.canvas import Figure, standalone
 from giantsteps.reports.page.claims import glyph
-from giantsteps.reports.page.misprints import misprint_views
+from giantsteps.reports.page.misprints import misprints
 from giantsteps.reports.page.results import IDS, stated
 from giantsteps.reports.page.site import TEMPLATES, Material, by_chapter
 from giantsteps.reports.page.sources import document
@@ -26,6 +26,7 @@ from giantsteps.reports.page.views import (
     summary_table,
 )
 from giantsteps.reports.text.ledger_markdown import MEANINGS
+from giantsteps.reports.text.mathematics import mathml
 from giantsteps.reports.text.prose import heading, prose
 from giantsteps.reports.text.typst_markup import displayed, markup, string
 from giantsteps.reports.text.words import MARKS
@@ -88,7 +89,7 @@ def _text(material: Material) -> str:
             marks=MARKS,
             figures=[(figure, f"{figure.name}.svg") for figure in _figures(material)],
             had=document(PAPER.name).had,
-            misprints=misprint_views(ledger),
+            misprints=misprints(ledger),
             assumptions=assumptions(ledger),
             measures=measures(ledger, material.studies),
             symbols=[
@@ -121,6 +122,7 @@ def _environment() -> Environment:
         "text": lambda words: markup(str(prose(str(words)))),
         "shown": lambda html: markup(str(html)),
         "formula": lambda html: displayed(str(html)),
+        "latex": lambda latex: displayed(mathml(latex, block=True)),
         "quoted": lambda words: string(str(words)),
         "title": lambda words: markup(str(heading(str(words)))),
     }

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
+from itertools import groupby
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -15,7 +17,7 @@ from markupsafe import Markup
 
 from giantsteps.derivations.language.glossary import Entry as Symbol
 from giantsteps.reports.activation.gallery import TARGETS, Card, percent
-from giantsteps.reports.figures.figures import Figure
+from giantsteps.reports.figures.canvas import Figure
 from giantsteps.reports.measurements.network_trial import BEYOND, Trial
 from giantsteps.reports.measurements.study import Study
 from giantsteps.reports.page.claims import (
@@ -33,18 +35,16 @@ from giantsteps.reports.page.graph.dependencies import groups, headlines, links
 from giantsteps.reports.page.graph.drawing import svg
 from giantsteps.reports.page.graph.links import SiteError as SiteError
 from giantsteps.reports.page.graph.links import linked_page, places_of, places_script, root
-from giantsteps.reports.page.misprints import coverage, misprint_views
+from giantsteps.reports.page.misprints import coverage, misprints
 from giantsteps.reports.page.results import stated
 from giantsteps.reports.page.sources import SLIDES, by_source, document, document_of
 from giantsteps.reports.page.studies import FIRST, PLACES
 from giantsteps.reports.page.trust import measures
 from giantsteps.reports.page.views import (
     ClaimView,
-    LeafView,
     assumptions,
     claim_view,
     derivation_views,
-    leaf_views,
     proved_given,
     source_table,
     summary_table,
@@ -58,6 +58,7 @@ from giantsteps.reports.text.words import LEAVES, MARKS, ORIGINS
 from giantsteps.verify.claims.paper import PAPER
 from giantsteps.verify.ledger.document import as_json
 from giantsteps.verify.ledger.errata import conventions
+from giantsteps.verify.ledger.leaves import Ground, grounds
 from giantsteps.verify.ledger.run import Ledger
 from giantsteps.verify.protocol.claim import Role
 from giantsteps.verify.protocol.paper import OTHER, Chapter, chapter_of
@@ -85,15 +86,6 @@ class Page:
     title: str
     body: Markup
     group: str
-
-
-@dataclass(frozen=True)
-class Listed:
-    """An entry of the navigation with the pages listed under it."""
-
-    file: str
-    title: str
-    pages: tuple[Page, ...]
 
 
 @dataclass(frozen=True)
@@ -127,25 +119,25 @@ def _drawn(figure: Figure | None) -> tuple[Figure, Markup] | None:
 
 def site(material: Material) -> dict[str, str]:
     """Every file of the report but the ledger itself, by name. Raises MathError and SiteError."""
-    environment = _environment()
     summary = as_json(material.ledger)
     claims = [claim_view(entry, material.derivations) for entry in material.ledger.entries]
     around = surroundings(material.ledger.entries, material.glossary)
     library = public_names()
     pages = [
-        _landing(environment, material, claims, summary["mutants"]),
-        *_claims(environment, claims, around, library),
-        *_derivations(environment, material),
-        _library(environment, claims, library),
-        *_others(environment, material, claims),
+        _landing(material, claims, summary["mutants"]),
+        *_claims(claims, around, library),
+        *_derivations(material),
+        _library(claims, library),
+        *_others(material, claims),
     ]
+    # The pages of the navigation, each with those listed under it.
     navigation = [
-        Listed(page.file, page.title, tuple(p for p in pages if p.group == page.file != p.file and not root(p.file)))
+        (page, [p for p in pages if p.group == page.file != p.file and not root(p.file)])
         for page in pages
         if page.file == page.group
     ]
-    layout = environment.get_template("layout.html")
-    near = [listed for listed in navigation if listed.file in NEAR]
+    near = [(page, listed) for page, listed in navigation if page.file in NEAR]
+    layout = _environment().get_template("layout.html")
     bare = {
         page.file: layout.render(
             page=page,
@@ -172,6 +164,7 @@ def site(material: Material) -> dict[str, str]:
     return found | assets | scripts | data
 
 
+@cache
 def _environment() -> Environment:
     environment = Environment(
         loader=FileSystemLoader([TEMPLATES / "pages", TEMPLATES / "claims", TEMPLATES / "activation", TEMPLATES]),
@@ -181,23 +174,21 @@ def _environment() -> Environment:
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
-    environment.filters |= {"prose": prose, "heading": heading, "anchor": anchor, "folded": folded}
-    environment.filters["percent"] = percent
+    environment.filters |= {"prose": prose, "heading": heading, "anchor": anchor, "folded": folded, "percent": percent}
     environment.filters["formula"] = lambda latex: Markup(mathml(latex, block=True))
     environment.globals |= {"marks": MARKS, "origins": ORIGINS}
     return environment
 
 
-def _page(environment: Environment, template: str, file: str, title: str, group: str = "", /, **context: Any) -> Page:
-    return Page(file, title, Markup(environment.get_template(template).render(**context)), group or file)
+def _page(file: str, title: str, group: str = "", template: str = "", /, **context: Any) -> Page:
+    """A page made from the template of its own name, or another one, for the navigation or a page of it."""
+    return Page(file, title, Markup(_environment().get_template(template or file).render(**context)), group or file)
 
 
-def _landing(environment: Environment, material: Material, claims: Sequence[ClaimView], mutants: Any) -> Page:
+def _landing(material: Material, claims: Sequence[ClaimView], mutants: Any) -> Page:
     entries = material.ledger.entries
     findings = [e for e in entries if e.claim.role is Role.PRINTED and e.verdict is Verdict.REFUTED]
     return _page(
-        environment,
-        "index.html",
         "index.html",
         "Overview",
         entries=entries,
@@ -226,24 +217,21 @@ def by_chapter(views: Iterable[tuple[str, View]]) -> dict[Chapter, list[View]]:
     return {chapter: members for chapter, members in found.items() if members}
 
 
-def _claims(
-    environment: Environment, views: Sequence[ClaimView], around: Mapping[str, Around], library: Sequence[PublicName]
-) -> list[Page]:
+def _claims(views: Sequence[ClaimView], around: Mapping[str, Around], library: Sequence[PublicName]) -> list[Page]:
     """The list of all claims, the chapters with their formulas, and a page for each claim."""
     chapters = by_chapter((view.entry.claim.id, view) for view in views)
     counts = counts_by_verdict(views)
-    pages = _chapters(environment, "claim", "Claims", chapters, verdicts=counts, library=library)
+    pages = _chapters("claim", "Claims", chapters, verdicts=counts, library=library)
     for chapter, members in chapters.items():
         for view, before, after in zip(members, [None, *members], [*members[1:], None], strict=False):
             file = address(view.entry.claim.id)
             shown = {"claim": view, "around": around[view.entry.claim.id], "before": before, "after": after}
             where = {"chapter": chapter, "root": root(file), "chapter_file": f"claims-{chapter.slug}.html"}
-            title = view.entry.claim.title
-            pages.append(_page(environment, "claim_page.html", file, title, "claims.html", **shown, **where))
+            pages.append(_page(file, view.entry.claim.title, "claims.html", "claim_page.html", **shown, **where))
     return pages
 
 
-def _library(environment: Environment, claims: Sequence[ClaimView], names: Sequence[PublicName]) -> Page:
+def _library(claims: Sequence[ClaimView], names: Sequence[PublicName]) -> Page:
     """The public names, with the claims of ours that state the equations that their docstrings cite."""
     by_number: dict[int, list[str]] = {}
     for view in claims:
@@ -257,18 +245,16 @@ def _library(environment: Environment, claims: Sequence[ClaimView], names: Seque
         return list(dict.fromkeys(id_ for number in numbers for id_ in by_number.get(number, ())))
 
     shown = {"names": names, "places": {name: f"library-{name}" for name in every}}
-    title = "The library"
-    return _page(environment, "library.html", "library.html", title, **shown, claims_of=claims_of, linked=linked)
+    return _page("library.html", "The library", **shown, claims_of=claims_of, linked=linked)
 
 
-def _derivations(environment: Environment, material: Material) -> list[Page]:
+def _derivations(material: Material) -> list[Page]:
     views = derivation_views(material.ledger, material.derivations)
     found = by_chapter((next(iter(v.claims), ""), v) for v in views)
-    return _chapters(environment, "derivation", "Derivations", found, lambda view: view.symbols)
+    return _chapters("derivation", "Derivations", found, lambda view: view.symbols)
 
 
 def _chapters(
-    environment: Environment,
     item: str,
     title: str,
     found: Mapping[Chapter, Sequence[View]],
@@ -276,7 +262,7 @@ def _chapters(
     **more: object,
 ) -> list[Page]:
     """A page that lists all items by chapter, and the pages of each chapter."""
-    one, overview = environment.get_template(f"{item}.html"), f"{item}s.html"
+    one, overview = _environment().get_template(f"{item}.html"), f"{item}s.html"
     pages, listed = [], []
     for chapter, views in found.items():
         parts = packed([Markup(one.render({item: view})) for view in views])
@@ -292,8 +278,8 @@ def _chapters(
             symbols = dict.fromkeys(pair for view in views[first : first + len(part)] for pair in symbols_of(view))
             first += len(part)
             shown = {"title": name, "items": part, "after": after, "item": item, "symbols": symbols}
-            pages.append(_page(environment, "chapter.html", file, name, overview, **shown))
-    return [_page(environment, overview, overview, title, chapters=listed, **more), *pages]
+            pages.append(_page(file, name, overview, "chapter.html", **shown))
+    return [_page(overview, title, chapters=listed, **more), *pages]
 
 
 def packed(items: Sequence[Markup], most: int = CUT) -> list[list[Markup]]:
@@ -311,126 +297,78 @@ def packed(items: Sequence[Markup], most: int = CUT) -> list[list[Markup]]:
     return found
 
 
-def _others(environment: Environment, material: Material, claims: Sequence[ClaimView]) -> list[Page]:
-    ledger, trial = material.ledger, material.trial
+def _others(material: Material, claims: Sequence[ClaimView]) -> list[Page]:
+    ledger, (trial, drawing) = material.ledger, material.trial or (None, None)
     slides = coverage(ledger)
-    drawn = {"figure-" + anchor(figure.name) for figure in material.figures}
-    drawn |= {"study-" + anchor(study.slug) for study in material.studies}
-    places = [place for place in PLACES if place[-1] in drawn]
+    shown = {"figure-" + anchor(figure.name) for figure in material.figures}
+    shown |= {"study-" + anchor(study.slug) for study in material.studies}
+    places = [place for place in PLACES if place[-1] in shown]
     further = [_drawn(figure) for figure in material.further]
-    pages = [
+    beyond = [claim for claim in claims if claim.entry.claim.id.startswith("beyond.")]
+    svg_of = Markup(drawing.svg) if drawing else ""
+    measured = {"trial": trial, "trial_figure": drawing, "trial_svg": svg_of, "trial_threshold": BEYOND}
+    printed = {"misprints": misprints(ledger), "conventions": misprints(ledger, conventions)}
+    graph = Markup(svg(groups(ledger), links(ledger)))
+    glossary = [(glyph(row), row.meaning, row.scaling) for row in material.glossary]
+    about = document(SLIDES)
+    return [
+        *([_page("figures.html", "Figures", figures=further, places=places)] if further else []),
+        _page("network.html", "The network's own bulk", beyond=beyond, **measured),
+        *_studies(material.studies),
+        *_gallery(material.gallery),
+        _page("misprints.html", "Formulas that do not hold as our sources have them", **printed),
         *(
-            [_page(environment, "figures.html", "figures.html", "Figures", figures=further, places=places)]
-            if further
+            [_page("slides.html", "The slides, formula by formula", slides=slides, document=about)]
+            if slides.formulas
             else []
         ),
-        _page(
-            environment,
-            "network.html",
-            "network.html",
-            "The network's own bulk",
-            beyond=[claim for claim in claims if claim.entry.claim.id.startswith("beyond.")],
-            trial=trial[0] if trial else None,
-            trial_figure=trial[1] if trial else None,
-            trial_svg=Markup(trial[1].svg) if trial else "",
-            trial_threshold=BEYOND,
-        ),
-        *_studies(environment, material.studies),
-        *_gallery(environment, material.gallery),
-        _page(
-            environment,
-            "misprints.html",
-            "misprints.html",
-            "Formulas that do not hold as our sources have them",
-            misprints=misprint_views(ledger),
-            conventions=misprint_views(ledger, conventions),
-        ),
-    ]
-    if slides.formulas:
-        title = "The slides, formula by formula"
-        pages.append(_page(environment, "slides.html", "slides.html", title, slides=slides, document=document(SLIDES)))
-    return [
-        *pages,
-        _page(
-            environment,
-            "trust.html",
-            "trust.html",
-            "How far to trust this",
-            measures=measures(ledger, material.studies),
-        ),
-        _page(
-            environment,
-            "dependencies.html",
-            "dependencies.html",
-            "What rests on what",
-            graph=Markup(svg(groups(ledger), links(ledger))),
-            headlines=headlines(ledger),
-        ),
-        *_leaves(environment, ledger),
-        _page(environment, "assumptions.html", "assumptions.html", "What is assumed", assumptions=assumptions(ledger)),
-        _page(
-            environment,
-            "symbols.html",
-            "symbols.html",
-            "Symbols",
-            glossary=[(glyph(row), row.meaning, row.scaling) for row in material.glossary],
-        ),
+        _page("trust.html", "How far to trust this", measures=measures(ledger, material.studies)),
+        _page("dependencies.html", "What rests on what", graph=graph, headlines=headlines(ledger)),
+        *_leaves(ledger),
+        _page("assumptions.html", "What is assumed", assumptions=assumptions(ledger)),
+        _page("symbols.html", "Symbols", glossary=glossary),
     ]
 
 
-def _leaves(environment: Environment, ledger: Ledger) -> list[Page]:
+def _leaves(ledger: Ledger) -> list[Page]:
     """What theorems take on trust, and what their names mean: there are as many definitions as of all the rest."""
     trusted, meanings = "leaves.html", "definitions.html"
-    views = leaf_views(ledger)
-    home = {kind: meanings if kind == "definition" else trusted for kind, _ in views}
-    counts = [(kind, len(listed), home[kind]) for kind, listed in views]
+    listed = {kind: list(group) for kind, group in groupby(grounds(ledger), lambda one: one.kind)}
+    counts = [(kind, len(found), meanings if kind == "definition" else trusted) for kind, found in listed.items()]
+    known = {entry.claim.id for entry in ledger.entries}
 
-    def page(file: str, id_: str, title: str, here: Sequence[tuple[str, Sequence[LeafView]]]) -> Page:
-        shown = {"id": id_, "title": title, "leaves": here, "counts": counts, "words": LEAVES}
-        return _page(environment, "leaves.html", file, title, trusted, **shown)
+    def page(file: str, id_: str, title: str, here: Mapping[str, Sequence[Ground]]) -> Page:
+        shown = {"id": id_, "title": title, "leaves": here, "counts": counts, "words": LEAVES, "known": known}
+        return _page(file, title, trusted, "leaves.html", **shown)
 
-    named = dict(views).get("definition", [])
-    parts = packed([Markup("").join(view.formulas) for view in named], CUT // 2)
-    title, first = "What the names in theorems mean", 0
-    pages = [page(trusted, "leaves", "What theorems stand on", [one for one in views if one[0] != "definition"])]
+    named = listed.pop("definition", [])
+    pages = [page(trusted, "leaves", "What theorems stand on", listed)]
+    sizes = [Markup("").join(Markup(mathml(said, block=True)) for said in one.statements) for one in named]
+    parts, first = packed(sizes, CUT // 2), 0
     for number, part in enumerate(parts, 1):
-        here = [("definition", named[first : first + len(part)])] if part else []
+        here = {"definition": named[first : first + len(part)]} if part else {}
         file, of = (meanings, "") if number == 1 else (f"definitions-{number}.html", f" ({number} of {len(parts)})")
-        pages.append(page(file, f"meanings{number if number > 1 else ''}", title + of, here))
+        id_ = f"meanings{number if number > 1 else ''}"
+        pages.append(page(file, id_, "What the names in theorems mean" + of, here))
         first += len(part)
     return pages
 
 
-def _studies(environment: Environment, studies: Sequence[Study]) -> list[Page]:
-    if not studies:
-        return []
-    files = [f"study-{anchor(study.slug)}.html" for study in studies]
+def _studies(studies: Sequence[Study]) -> list[Page]:
+    """The list of studies, and a page for each."""
+    listed = [(study, f"study-{anchor(study.slug)}.html") for study in studies]
     pages = [
-        _page(
-            environment,
-            "study.html",
-            file,
-            study.title,
-            "studies.html",
-            study=study,
-            figures=[_drawn(figure) for figure in study.figures],
-        )
-        for study, file in zip(studies, files, strict=True)
+        _page(file, study.title, "studies.html", "study.html", study=study, figures=[*map(_drawn, study.figures)])
+        for study, file in listed
     ]
-    overview = _page(
-        environment, "studies.html", "studies.html", "Studies", studies=list(zip(studies, files, strict=True))
-    )
-    return [overview, *pages]
+    return [_page("studies.html", "Studies", studies=listed), *pages] if studies else []
 
 
-def _gallery(environment: Environment, cards: Sequence[Card]) -> list[Page]:
+def _gallery(cards: Sequence[Card]) -> list[Page]:
     """The list of activations, and a page for each."""
-    if not cards:
-        return []
-    overview = "gallery.html"
-    pages = [_page(environment, overview, overview, "Activations", cards=cards, targets=TARGETS)]
+    pages = [_page("gallery.html", "Activations", cards=cards, targets=TARGETS)] if cards else []
     for card, before, after in zip(cards, [None, *cards], [*cards[1:], None], strict=False):
         shown = {"card": card, "document": card.document, "before": before, "after": after}
         file = f"activations/{card.slug}.html"
-        pages.append(_page(environment, "activation.html", file, card.name, overview, **shown))
+        pages.append(_page(file, card.name, "gallery.html", "activation.html", **shown))
     return pages

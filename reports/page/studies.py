@@ -1,25 +1,28 @@
-"""Which studies the report shows, in its order; each a module with a function `study`, or of the name given."""
+"""Which studies the report shows, in its order; each a module with a `STUDY`, or what is named behind the colon."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from importlib import import_module
+from typing import Any
 
 from giantsteps.reports.figures.files import own_style
+from giantsteps.reports.measurements.experiments import Measurement
 from giantsteps.reports.measurements.study import Study
 
 STUDIES: tuple[str, ...] = (
-    "studies.paper.after_step:study_1",
-    "studies.paper.after_step:study_2",
-    "studies.paper.along_spike:study_3",
-    "studies.paper.spikes:study_4",
-    "studies.paper.spikes:study_5",
-    "studies.paper.letters:study_6",
-    "studies.paper.along_spike:study_7",
+    "studies.paper.after_step:STUDY_1",
+    "studies.paper.after_step:STUDY_2",
+    "studies.paper.along_spike:STUDY_3",
+    "studies.paper.spikes:STUDY_4",
+    "studies.paper.spikes:STUDY_5",
+    "studies.paper.letters:STUDY_6",
+    "studies.paper.along_spike:STUDY_7",
     "studies.vocabulary",
-    "measurements.calibration",
-    "studies.networks.any_activation",
+    "measurements.calibration:study",
+    "studies.networks.any_activation:study",
     "studies.networks.practitioner",
-    "studies.networks.step_helps",
+    "studies.networks.step_helps:study",
     "studies.finite_samples",
     "studies.other_inputs",
     "studies.networks.initial_overlap",
@@ -27,10 +30,10 @@ STUDIES: tuple[str, ...] = (
     "studies.networks.learning_rate",
     "studies.width",
     "studies.threshold",
-    "studies.bound_functions",
-    "studies.best_ridge",
-    "studies.spectrum_sample",
-    "studies.speed",
+    "studies.bound_functions:study",
+    "studies.best_ridge:study",
+    "studies.spectrum_sample:study",
+    "studies.speed:study",
 )
 
 # Where each figure of the paper stands in the report, by the name of its study.
@@ -51,9 +54,15 @@ PLACES = (
 FIRST = "figure_1"
 
 
+def found_at(name: str) -> Measurement | Callable[[], Study | None]:
+    """The measurement, or the function that makes a study, at a place of `STUDIES`."""
+    module, _, attribute = name.partition(":")
+    found: Any = getattr(import_module(f"giantsteps.reports.{module}"), attribute or "STUDY")
+    return found  # type: ignore[no-any-return]
+
+
 @own_style()
 def study_of(name: str) -> Study | None:
     """One study, a unit of parallel work; None where its measurements are not installed."""
-    module, _, function = name.partition(":")
-    found: Study | None = getattr(import_module(f"giantsteps.reports.{module}"), function or "study")()
-    return found
+    found = found_at(name)
+    return found.study() if isinstance(found, Measurement) else found()

@@ -26,7 +26,6 @@ from giantsteps.verify.checks.evaluate import ABSOLUTE
 from giantsteps.verify.checks.mutants import MORE_NAMED
 from giantsteps.verify.checks.proofs import MADE_AGAIN
 from giantsteps.verify.ledger.document import entry_json, statement_latex, theorem_json
-from giantsteps.verify.ledger.leaves import grounds
 from giantsteps.verify.ledger.run import Entry, Ledger
 from giantsteps.verify.protocol.claim import Claim, Kind
 from giantsteps.verify.protocol.evidence import OF_A_THEOREM, Agreement, Certificate, Evidence, FiniteSize, Proof
@@ -129,30 +128,6 @@ def assumptions(ledger: Ledger) -> list[tuple[str, list[str]]]:
         for hypothesis in entry.hypotheses:
             if not hypothesis.endswith(OF_A_THEOREM):
                 found.setdefault(hypothesis, []).append(entry.claim.id)
-    return list(found.items())
-
-
-@dataclass(frozen=True)
-class LeafView:
-    """What theorems stand on, on the page; ``known`` where the claim that carries it is in the ledger."""
-
-    names: tuple[str, ...]
-    formulas: tuple[Markup, ...]
-    references: tuple[str, ...]
-    claim: str
-    known: bool
-    test: str
-    claims: int
-
-
-def leaf_views(ledger: Ledger) -> list[tuple[str, list[LeafView]]]:
-    """The leaves of all theorems, by kind. Raises MathError."""
-    known = {entry.claim.id for entry in ledger.entries}
-    found: dict[str, list[LeafView]] = {}
-    for one in grounds(ledger):
-        formulas = tuple(Markup(mathml(statement, block=True)) for statement in one.statements)
-        view = LeafView(one.names, formulas, one.references, one.claim, one.claim in known, one.test, len(one.claims))
-        found.setdefault(one.kind, []).append(view)
     return list(found.items())
 
 

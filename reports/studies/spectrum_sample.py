@@ -5,45 +5,37 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
-from giantsteps.derivations.activations.activation import activation
 from giantsteps.numerics.models.model import Model, ReadoutGroup
 from giantsteps.numerics.models.network import Network
 from giantsteps.numerics.saddle_point.profile import profile
 from giantsteps.numerics.spectrum.axis import Axis
 from giantsteps.numerics.spectrum.density import Spectrum, equations_of, spectrum
 from giantsteps.numerics.spectrum.edges import EdgeLaw, edge_law
-from giantsteps.reports.figures.figures import Figure
-from giantsteps.reports.measurements.drawing import STYLES, finished, legend, panels
-from giantsteps.reports.measurements.experiments import FOLDER, Measured
+from giantsteps.reports.figures import canvas as draw
+from giantsteps.reports.figures.canvas import Figure
+from giantsteps.reports.measurements.experiments import FOLDER, Measured, own_model
 from giantsteps.reports.measurements.study import Study, Table, command
 
 Array = NDArray[np.float64]
 
 SLUG, SEED, DIMENSION = "spectrum_sample", 78, 2000
 THREE = (ReadoutGroup(1.0, 0.4, 1.0, 0.5), ReadoutGroup(-0.6, 0.35, 1.3, -0.3), ReadoutGroup(0.3, 0.25, 0.8, 0.1))
-NETWORK = Network(activation("tanh"), activation("tanh"), 1.5, 0.8, 0.1, alpha0=1.0, eta=6.0, noise=0.2)
+NETWORK = Network("tanh", "tanh", 1.5, 0.8, 0.1, alpha0=1.0, eta=6.0, noise=0.2)
 # A network beside the theory of its own rows; the others are spiked random features.
-CASES: tuple[tuple[str, Model | Network], ...] = (
-    (
-        "tanh, alpha = 1.5, beta = 1",
-        Model(activation("tanh"), activation("sin"), 1.5, 1.0, 0.1, spike=1.0, bulk=1.0, alignment=0.8),
+CASES: dict[str, Model | Network] = {
+    "tanh, alpha = 1.5, beta = 1": Model("tanh", "sin", 1.5, 1.0, 0.1, spike=1.0, bulk=1.0, alignment=0.8),
+    "erf, alpha = 0.5, beta = 0.8": Model("erf", "sin", 0.5, 0.8, 0.1, spike=1.0, bulk=1.2, alignment=0.8),
+    "tanh, three biased groups": Model(
+        "tanh", "sin", 1.5, 0.8, 0.1, spike=1.0, alignment=0.8, readout=THREE, bulk=1.0
     ),
-    (
-        "erf, alpha = 0.5, beta = 0.8",
-        Model(activation("erf"), activation("sin"), 0.5, 0.8, 0.1, spike=1.0, bulk=1.2, alignment=0.8),
-    ),
-    (
-        "tanh, three biased groups",
-        Model(activation("tanh"), activation("sin"), 1.5, 0.8, 0.1, spike=1.0, alignment=0.8, readout=THREE, bulk=1.0),
-    ),
-    ("tanh network", NETWORK),
-)
+    "tanh network": NETWORK,
+}  # fmt: skip
 # How many more networks there are, and where their eigenvalues are counted; one bin more is all above, which the tail
 # of the label's square hardly reaches.
 NETWORKS, ENDS = 8, tuple(k / 10.0 for k in range(41))
@@ -160,8 +152,8 @@ class Row:
 def rows_of(sample: Sample) -> tuple[Row, ...]:
     """Every sample with its theory."""
     rows = []
-    for name, subject in CASES:
-        model = subject.model("network") if isinstance(subject, Network) else subject
+    for name, subject in CASES.items():
+        model = own_model(subject)
         values, found = sorted(sample[name]), spectrum(model)
         top, n = found.edges[-1][1], round(model.alpha * DIMENSION)
         count = sum(outlier.at(n) > top for outlier in found.outliers if math.isfinite(top)) or 1
@@ -174,55 +166,33 @@ def rows_of(sample: Sample) -> tuple[Row, ...]:
 def study() -> Study | None:
     """The page."""
     path = FOLDER / f"{SLUG}.json"
-    if not path.is_file():
-        return None
-    rows = rows_of(json.loads(path.read_text(encoding="utf-8")))
-    return replace(page(rows), figures=(drawn(rows),))
+    return page(rows_of(json.loads(path.read_text(encoding="utf-8")))) if path.is_file() else None
 
 
 def page(rows: Sequence[Row]) -> Study:
-    """The page from its rows: every number in the text is computed from them."""
+    """The page from its rows."""
     text = (
         f"Samples at d = {DIMENSION}: the eigenvalues of $\\Phi^T \\Phi/p$ beside the limiting density, its edges "
         "(solved for, not read off) and the outlier of the mean. Largest and smallest eigenvalue have a law of their "
         "own: Tracy and Widom's at the scale $d^{-2/3}$ about an edge that moves with the sample's $\\kappa$ by "
         "$d^{-1/2}$; $z$ counts its standard deviations. Where the density ends in a tail, and for a network, whose "
         "edges move with its batch, no law is given.",
-        " ".join(_sentence(row) for row in rows if row.model.network_step is None),
+        " ".join(_sentence(row) for row in rows if row.networks is None),
         _matches(rows),
-        *(_network_sentence(row) for row in rows if row.model.network_step is not None),
+        *(_network_sentence(row, row.networks) for row in rows if row.networks is not None),
     )
-    table = Table(
+    table = Table.of(
         f"Edges and outlier at d = {DIMENSION}, one sample each",
+        "features | lower edge | smallest | z | upper edge | largest of bulk | z | outlier: leading term | corrected | "
+        "sample",
         (
-            "features",
-            "lower edge",
-            "smallest",
-            "z",
-            "upper edge",
-            "largest of bulk",
-            "z",
-            "outlier: leading term",
-            "corrected",
-            "sample",
-        ),
-        tuple(
-            (
-                row.name,
-                f"{row.found.edges[0][0]:.5g}",
-                f"{row.bulk[0]:.5g}",
-                _score(row.edge_laws[0], row.bulk[0]),
-                f"{row.found.edges[-1][1]:.5g}",
-                f"{row.bulk[-1]:.5g}",
-                _score(row.edge_laws[1], row.bulk[-1]),
-                f"{row.leading:.2f}",
-                f"{row.predicted:.2f}",
-                f"{row.outliers[0]:.2f}",
-            )
+            f"{row.name} | {row.found.edges[0][0]:.5g} | {row.bulk[0]:.5g} | {_score(row.edge_laws[0], row.bulk[0])} | "
+            f"{row.found.edges[-1][1]:.5g} | {row.bulk[-1]:.5g} | {_score(row.edge_laws[1], row.bulk[-1])} | "
+            f"{row.leading:.2f} | {row.predicted:.2f} | {row.outliers[0]:.2f}"
             for row in rows
         ),
     )
-    return Study("spectrum-sample", "The spectrum of the features", text, (table,), (), command(SLUG, "simulate"))
+    return Study(SLUG, "The spectrum of the features", text, (table,), (_figure(rows),), command(SLUG))
 
 
 def _score(law: EdgeLaw | None, value: float) -> str:
@@ -252,62 +222,58 @@ def _sentence(row: Row) -> str:
     )
 
 
-def _network_sentence(row: Row) -> str:
+def _network_sentence(row: Row, networks: Networks) -> str:
     own, paper = row.distance, row.distance_from(row.paper)
-    nearer = "that of its own rows" if own < paper else "the isotropic one"
     return (
         f"{row.name} (rows of covariance $1 + \\omega A$, beyond the paper): its distribution function differs by at "
         f"most {own:.4f} from the theory of its own rows and by {paper:.4f} from that of isotropic rows with the same "
-        f"spike and variance; {nearer} is nearer. Isotropic rows would end at {row.paper.edges[-1][1]:.3g}; the "
-        f"largest eigenvalue of the bulk is {row.bulk[-1]:.3g}. The outlier is {row.outliers[0]:.1f}, predicted "
-        f"{row.predicted:.1f} at the limit's spike and bulk, which a batch moves by $d^{{-1/2}}$."
-        + ("" if row.networks is None else _several(row, row.networks))
+        f"spike and variance; {'that of its own rows' if own < paper else 'the isotropic one'} is nearer. Isotropic "
+        f"rows would end at {row.paper.edges[-1][1]:.3g}; the largest eigenvalue of the bulk is {row.bulk[-1]:.3g}. "
+        f"The outlier is {row.outliers[0]:.1f}, predicted {row.predicted:.1f} at the limit's spike and bulk, which a "
+        f"batch moves by $d^{{-1/2}}$. {several(networks, row.found, row.paper, row.predicted)}"
     )
 
 
-def _several(row: Row, networks: Networks) -> str:
+def several(networks: Networks, found: Spectrum, isotropic: Spectrum, predicted: float) -> str:
     """What the other networks say of both theories and of the outlier, error bars beside."""
-    own, paper = networks.distances_from(row.found), networks.distances_from(row.paper)
-    off = networks.outliers.z(row.predicted)
+    own, paper = networks.distances_from(found), networks.distances_from(isotropic)
+    off = networks.outliers.z(predicted)
     return (
-        f" {NETWORKS} more networks: their outliers are {networks.outliers} in the mean, {off:+.1f} standard errors "
+        f"{NETWORKS} more networks: their outliers are {networks.outliers} in the mean, {off:+.1f} standard errors "
         f"from the prediction; their distribution functions differ by {np.min(own):.4f} to {np.max(own):.4f} from "
         f"their own theory and by {np.min(paper):.4f} to {np.max(paper):.4f} from the isotropic one, which is further "
         f"away for {int(np.sum(paper > own))} of {NETWORKS}."
     )
 
 
-def drawn(rows: Sequence[Row]) -> Figure:
+def _figure(rows: Sequence[Row]) -> Figure:
     """Density over the histogram of the sample's bulk, the outlier named."""
-    canvas, all_axes = panels(len(rows), width=13.0)
+    canvas, *all_axes = draw.panels(len(rows), size=(13.0, 4.0))
     for axes, row in zip(all_axes, rows, strict=True):
         counts, ends = np.histogram(row.bulk, bins=60)
-        heights, label = counts / (row.features * np.diff(ends)), "sample"
+        heights, label, outlier = counts / (row.features * np.diff(ends)), "sample", f"outlier {row.outliers[0]:.0f}"
         if row.networks is not None:
             shares, ends, label = row.networks.shares, np.array(ENDS), f"{NETWORKS} networks"
-            heights = np.array([share.mean for share in shares])
+            heights, outlier = np.array([share.mean for share in shares]), f"outliers {row.networks.outliers}"
             axes.errorbar(
-                (ends[1:] + ends[:-1]) / 2.0, heights, yerr=[share.error for share in shares], color="#333333",
+                (ends[1:] + ends[:-1]) / 2.0, heights, yerr=[share.error for share in shares], color=draw.DARK,
                 marker=".", ms=2.5, lw=0, elinewidth=0.9, capsize=1.5, label="_networks",
             )  # fmt: skip
         axes.stairs(heights, ends, fill=True, color="#CCCCCC", label=label)
-        axes.plot(row.found.x, row.found.density, color=STYLES[0][0], lw=1.7, label="theory")
-        top = float(np.quantile(heights, 0.98))
+        draw.line(axes, row.found.x, row.found.density, 0, "theory")
         axes.set(
-            xlabel=r"eigenvalue of $\Phi^\top\Phi/p$", title=row.name, ylim=(0.0, 1.6 * top),
+            xlabel=r"eigenvalue of $\Phi^\top\Phi/p$", title=row.name,
+            ylim=(0.0, 1.6 * float(np.quantile(heights, 0.98))),
             xlim=(0.0, 1.05 * max(row.bulk[-1], min(row.found.edges[-1][1], 1.1 * row.bulk[-1]))),
         )  # fmt: skip
-        outlier = f"outlier {row.outliers[0]:.0f}" if row.networks is None else f"outliers {row.networks.outliers}"
-        axes.text(
-            0.97, 0.62, f"{outlier}\npredicted {row.predicted:.0f}", transform=axes.transAxes, ha="right", fontsize=8.5
-        )  # fmt: skip
-        if row.model.network_step is not None:
-            axes.plot(row.paper.x, row.paper.density, color=STYLES[1][0], lw=1.2, ls="--", label="isotropic rows")
-        legend(axes)
+        words = f"{outlier}\npredicted {row.predicted:.0f}"
+        axes.text(0.97, 0.62, words, transform=axes.transAxes, ha="right", fontsize=8.5)
+        if row.networks is not None:
+            draw.line(axes, row.paper.x, row.paper.density, 1, "isotropic rows", lw=1.2)
+        draw.legend(axes)
     all_axes[0].set_ylabel("density")
-    title = "Spectrum of the features"
     caption = (
         f"Lines: the limiting density. Histograms: one sample at d = {DIMENSION} without its outliers, the largest of "
         f"which is named beside its prediction; of networks the mean of {NETWORKS} with one standard error."
     )
-    return finished(canvas, SLUG, title, caption)
+    return draw.finished(canvas, SLUG, "Spectrum of the features", caption)

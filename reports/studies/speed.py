@@ -9,9 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from giantsteps.reports.figures.figures import Figure
-from giantsteps.reports.measurements.drawing import STYLES, finished, legend, panels
-from giantsteps.reports.measurements.experiments import as_text
+from giantsteps.reports.figures import canvas as draw
+from giantsteps.reports.figures.canvas import Figure
 from giantsteps.reports.measurements.study import Study, Table
 
 DATA = Path(__file__).parent.parent.parent / "benchmarks" / "speed" / "speed.json"
@@ -42,11 +41,9 @@ class Bar:
         """Whether the promise is kept."""
         return self.value >= self.limit if self.least else self.value <= self.limit
 
-    @property
-    def cells(self) -> tuple[str, str, str, str]:
-        """What, measured, promised, and whether it was kept."""
+    def __str__(self) -> str:
         promised = f"at {'least' if self.least else 'most'} {_number(self.limit)} {self.unit}"
-        return self.what, f"{_number(self.value)} {self.unit}", promised, "met" if self.met else "missed"
+        return f"{self.what} | {_number(self.value)} {self.unit} | {promised} | {'met' if self.met else 'missed'}"
 
 
 def bars(data: Data) -> tuple[Bar, ...]:
@@ -110,11 +107,6 @@ def study() -> Study | None:
     return page(json.loads(DATA.read_text(encoding="utf-8"))) if DATA.is_file() else None
 
 
-def text_table(data: Data) -> str:
-    """The page as plain text."""
-    return as_text(page(data))
-
-
 def page(data: Data) -> Study:
     """The page from one run."""
     plain, single, batch, where = data["baseline"], data["single"], data["batch"], data["measured on"]
@@ -140,52 +132,34 @@ def page(data: Data) -> Study:
         "Times are processor seconds of one thread, the best of several runs; ratios depend little on the machine, "
         f"times do. This run: {where['cores']} cores, Python {where['python']}, NumPy {where['numpy']}. {verdict}",
     )
-    return Study(
-        "speed",
-        "Speed and accuracy",
-        text,
-        (_promises(kept), _side_by_side(data), _experiments(data)),
-        (_solver_figure(data), _cost_figure(data)),
-        "make bench",
+    promises = Table.of(
+        "What is promised and what was measured in one run", "what | measured | promised | ", map(str, kept)
     )
-
-
-def _promises(kept: Sequence[Bar]) -> Table:
-    heads = ("what", "measured", "promised", "")
-    return Table("What is promised and what was measured in one run", heads, tuple(bar.cells for bar in kept))
+    experiments = Table.of(
+        "One finite-size experiment, n = 1.5 d, p = d, beside the bare matrix products and Cholesky factor",
+        "d | experiment | bare | ratio | memory",
+        (
+            f"{row['dimension']} | {_time(row['seconds'])} | {_time(row['bare_seconds'])} | {row['ratio']:.2f} | "
+            f"{row['peak_bytes'] / 2**20:.0f} MiB"
+            for row in data["by dimension"]
+        ),
+    )
+    tables = (promises, _side_by_side(data), experiments)
+    return Study("speed", "Speed and accuracy", text, tables, (_solver_figure(data), _cost_figure(data)), "make bench")
 
 
 def _side_by_side(data: Data) -> Table:
     """Time beside accuracy."""
     plain = data["baseline"]
-    rows = [("baseline", _time(plain["seconds"]), f"stops at {plain['stop']:g}", _error(plain["error"]))]
+    rows = [f"baseline | {_time(plain['seconds'])} | stops at {plain['stop']:g} | {_error(plain['error'])}"]
     for name, label in _NAMES.items():
         entry = data[name]
         seconds = entry.get("seconds", entry.get("seconds_per_point"))
         error = _error(entry["error"]) if "error" in entry else "-"
-        rows.append((label, _time(seconds), f"residual {entry['residual']:.0e}", error))
-    for row in data["by digits"]:
-        rows.append((f"{row['digits']} digits", _time(row["seconds"]), "-", row["check"]))
-    heads = ("solver", "time per point", "stopped at", "relative error")
-    return Table("Time for one point beside what it is worth", heads, tuple(rows))
-
-
-def _experiments(data: Data) -> Table:
-    """The simulation by dimension."""
-    return Table(
-        "One finite-size experiment, n = 1.5 d, p = d, beside the bare matrix products and Cholesky factor",
-        ("d", "experiment", "bare", "ratio", "memory"),
-        tuple(
-            (
-                str(row["dimension"]),
-                _time(row["seconds"]),
-                _time(row["bare_seconds"]),
-                f"{row['ratio']:.2f}",
-                f"{row['peak_bytes'] / 2**20:.0f} MiB",
-            )
-            for row in data["by dimension"]
-        ),
-    )
+        rows.append(f"{label} | {_time(seconds)} | residual {entry['residual']:.0e} | {error}")
+    rows += [f"{row['digits']} digits | {_time(row['seconds'])} | - | {row['check']}" for row in data["by digits"]]
+    heads = "solver | time per point | stopped at | relative error"
+    return Table.of("Time for one point beside what it is worth", heads, rows)
 
 
 _NAMES = {
@@ -210,30 +184,28 @@ def _time(seconds: float) -> str:
 
 def _solver_figure(data: Data) -> Figure:
     """Time per point against points, nodes and groups."""
-    canvas, (points, nodes, groups) = panels(3, width=11.0, height=3.4)
+    canvas, *all_axes = draw.panels(3, size=(11.0, 3.4))
     single = data["single"]["seconds"]
-    rows = data["by points"]
-    _line(points, [r["points"] for r in rows], [r["seconds_per_point"] / single for r in rows], 0)
-    points.set(xlabel="points of a batch", ylabel="time per point, one point alone = 1")
-    rows = data["by nodes"]
-    first = rows[0]["seconds_per_point"]
-    _line(nodes, [r["nodes"] for r in rows], [r["seconds_per_point"] / first for r in rows], 1)
-    nodes.set(xlabel="nodes along the spike", ylabel="time per point of a batch, coarsest = 1")
-    rows = data["by groups"]
-    _line(groups, [r["groups"] for r in rows], [r["seconds"] / rows[0]["seconds"] for r in rows], 2)
-    groups.set(xlabel="readout groups k", ylabel="time of one point, k = 1 is 1")
+    panels = (
+        ("points", "seconds_per_point", single, "points of a batch", "time per point, one point alone = 1"),
+        ("nodes", "seconds_per_point", None, "nodes along the spike", "time per point of a batch, coarsest = 1"),
+        ("groups", "seconds", None, "readout groups k", "time of one point, k = 1 is 1"),
+    )
+    for style, (axes, (what, seconds, unit, x, y)) in enumerate(zip(all_axes, panels, strict=True)):
+        rows = data[f"by {what}"]
+        _line(axes, [r[what] for r in rows], [r[seconds] / (unit or rows[0][seconds]) for r in rows], style)
+        axes.set(xlabel=x, ylabel=y)
     caption = (
         "Left: a point of a batch in units of a point alone. Middle: against the number of nodes of the coarsest rule "
         "compared. Right: against the number of readout groups. tanh student, sin target; all axes logarithmic."
     )
-    return finished(canvas, "speed_of_the_solver", "The time of a solution", caption, "make bench")
+    return draw.finished(canvas, "speed_of_the_solver", "The time of a solution", caption)
 
 
 def _cost_figure(data: Data) -> Figure:
     """Digits, and the simulation against dimension."""
-    canvas, (digits, simulated) = panels(2, width=9.0, height=3.6)
-    single = data["single"]["seconds"]
-    rows = data["by digits"]
+    canvas, digits, simulated = draw.panels(2, size=(9.0, 3.6))
+    rows, single = data["by digits"], data["single"]["seconds"]
     _line(digits, [r["digits"] for r in rows], [r["seconds"] / single for r in rows], 3)
     digits.set(xlabel="digits", ylabel="time, double precision = 1")
     rows = data["by dimension"]
@@ -241,24 +213,18 @@ def _cost_figure(data: Data) -> Figure:
     _line(simulated, d, [r["seconds"] / unit for r in rows], 0, "the experiment")
     _line(simulated, d, [r["bare_seconds"] / unit for r in rows], 1, "bare products and Cholesky")
     simulated.set(xlabel="dimension d", ylabel=f"time, bare at d = {d[0]} is 1")
-    legend(simulated)
+    draw.legend(simulated)
     caption = (
         "Left: the saddle point in multiple precision. Right: one finite-size experiment (n = 1.5 d, p = d, one ridge) "
         "and the matrix products and the Cholesky factor it cannot do without. All axes logarithmic."
     )
-    title = "The cost of digits and of dimension"
-    return finished(canvas, "cost_of_digits_and_dimension", title, caption, "make bench")
+    return draw.finished(canvas, "cost_of_digits_and_dimension", "The cost of digits and of dimension", caption)
 
 
 def _line(axes: Any, x: Sequence[float], y: Sequence[float], style: int, label: str = "") -> None:
     """A line on logarithmic axes, with a tick where it was measured."""
-    from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
-
-    colour, marker, dash = STYLES[style]
-    axes.plot(x, y, color=colour, marker=marker, ms=4.5, linestyle=dash, lw=1.6, label=label or None)
+    draw.line(axes, x, y, style, label, marker=draw.STYLES[style][1], ms=4.5, lw=1.6)
     axes.set(xscale="log", yscale="log")
     axes.set_xticks(x, [f"{place:,}" if place < 10_000 else f"$10^{len(str(place)) - 1}$" for place in x])
     axes.minorticks_off()
-    axes.yaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
-    axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
-    axes.yaxis.set_minor_formatter(NullFormatter())
+    draw.plain_scale(axes)

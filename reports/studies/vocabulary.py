@@ -8,7 +8,6 @@ from functools import cache, partial
 
 import numpy as np
 
-from giantsteps.derivations.activations.activation import activation
 from giantsteps.numerics.bounds.ridge import lower_bound
 from giantsteps.numerics.bulk.orthogonal import orthogonal
 from giantsteps.numerics.experiments.ensembles import Sizes
@@ -20,17 +19,15 @@ from giantsteps.numerics.models.solution import Solution
 from giantsteps.numerics.saddle_point.finite_width import at_width
 from giantsteps.numerics.saddle_point.letters.density import few_letters, solve_letters
 from giantsteps.numerics.saddle_point.ridge import solve
-from giantsteps.reports.figures.figures import Figure
-from giantsteps.reports.measurements.drawing import STYLES, finished, legend, panels, points
-from giantsteps.reports.measurements.experiments import Data, Experiment, Measured, complete, stored
+from giantsteps.reports.figures import canvas as draw
+from giantsteps.reports.figures.canvas import Figure
+from giantsteps.reports.measurements.experiments import Data, Experiment, Measured, Measurement
 from giantsteps.reports.measurements.study import Study, Table, command
 from giantsteps.verify.checks.finite_size import Comparison, Observation, compare_all
 
-SLUG, SEED = "vocabulary", 86
+SLUG = "vocabulary"
 # The paper's conditions for Appendix D: perfect alignment and width d.
-BASE = Model(
-    activation("tanh"), activation("sin(2*z)"), alpha=1.0, beta=1.0, ridge=0.1, spike=1.5, bulk=1.0, alignment=1.0
-)
+BASE = Model("tanh", "sin(2*z)", alpha=1.0, beta=1.0, ridge=0.1, spike=1.5, bulk=1.0, alignment=1.0)
 VOCABULARIES: tuple[tuple[str, tuple[float, ...]], ...] = (
     ("{1}", (1.0,)),
     ("{0, 1}", (0.0, 1.0)),
@@ -42,6 +39,8 @@ LAW, LESS_ALIGNED = ReadoutLaw("uniform", 1.7), 0.8
 ALPHAS = (0.5, 1.0, 2.0, 4.0)
 DIMENSIONS, SEEDS = (150, 300, 600), 48
 SHOWN = 300  # the dimension whose simulations are drawn
+# What is observed of either kind of rows, by how the names of its experiments begin.
+OBSERVED = {"": ("test_error", "training_error"), "orthogonal ": ("test_error",)}
 
 
 def with_vocabulary(letters: Sequence[float], alpha: float) -> Model:
@@ -66,125 +65,85 @@ class OrthogonalExperiment(Experiment):
         return {"test_error": [float(f"{x:.7g}") for x in found]}
 
 
-ISOTROPIC = tuple(
-    Experiment(
-        name_of(vocabulary, alpha, dimension),
-        with_vocabulary(letters, alpha),
-        dimension,
-        SEEDS,
-        observables=("test_error", "training_error"),
-        stream=100 * k + j,
+EXPERIMENTS = tuple(
+    kind(
+        rows + name_of(vocabulary, alpha, dimension), with_vocabulary(letters, alpha), dimension, seeds,
+        observables=OBSERVED[rows], stream=100 * k + j,
     )
+    for kind, rows, seeds in ((Experiment, "", SEEDS), (OrthogonalExperiment, "orthogonal ", SEEDS // 2))
     for k, (vocabulary, letters) in enumerate(VOCABULARIES)
     for j, alpha in enumerate(ALPHAS)
     for dimension in DIMENSIONS
-)
+)  # fmt: skip
 
 
-ORTHOGONAL = tuple(
-    OrthogonalExperiment(
-        "orthogonal " + name_of(vocabulary, alpha, dimension),
-        with_vocabulary(letters, alpha),
-        dimension,
-        SEEDS // 2,
-        stream=100 * k + j,
-    )
-    for k, (vocabulary, letters) in enumerate(VOCABULARIES)
-    for j, alpha in enumerate(ALPHAS)
-    for dimension in DIMENSIONS
-)
-EXPERIMENTS = (*ISOTROPIC, *ORTHOGONAL)
+@cache
+def theory(letters: tuple[float, ...], alpha: float, rows: str = "", dimension: int = 0) -> dict[str, float]:
+    """What the theory predicts, with orthogonal rows by equation (159), in the limit; or at the ratios and fractions
+    that a dimension rounds to, the cost of the means at its width kept."""
+    model = with_vocabulary(letters, alpha)
+    if dimension:
+        sizes = Sizes.rounded(dimension, alpha=alpha, beta=model.beta, fractions=model.fractions)
+        at = at_sizes(model, sizes)
+        assert isinstance(at, Model)
+        if not rows:
+            return predicted(solve(at), sizes)
+        bulk = partial(orthogonal, at)
+        return {"test_error": at_width(solve(at, bulk=bulk), sizes.p, bulk).test_error}
+    if rows:
+        return {"test_error": solve(model, bulk=partial(orthogonal, model)).test_error}
+    return predicted(solve(model))
 
 
 @dataclass(frozen=True)
 class Point:
-    """One vocabulary at one alpha: theory at infinite d, and both observables' comparison with the simulations."""
+    """One vocabulary at one alpha and kind of rows: the theory at infinite d, the comparisons of the observables with
+    the simulations, and at the shown dimension and width the measurement and the theory."""
 
     vocabulary: str
     alpha: float
     theory: float
     comparisons: dict[str, Comparison]
     shown: Measured
-    expected: float  # the theory at the shown dimension and width
-    orthogonal: Comparison  # test error with orthogonal rows, against equation (159)
-    orthogonal_theory: float
-    orthogonal_shown: Measured
+    expected: float
+
+    @property
+    def refuted(self) -> bool:
+        """Whether any observable is."""
+        return any(c.verdict == "REFUTED" for c in self.comparisons.values())
 
 
-def judged(data: Data) -> tuple[Point, ...]:
+def judged(data: Data, rows: str = "") -> list[Point]:
     """Every simulated point against the theory at its own sizes, extrapolated in 1/d."""
     found = []
     for vocabulary, letters in VOCABULARIES:
         for alpha in ALPHAS:
-            limit = predicted(solve(with_vocabulary(letters, alpha)))
-            theories = {d: _at(letters, alpha, d) for d in DIMENSIONS}
-            samples = {d: data[name_of(vocabulary, alpha, d)] for d in DIMENSIONS}
-            names = ("test_error", "training_error")
-            report = compare_all(
-                {
-                    name: [Observation(d, tuple(samples[d][name]), theories[d][name]) for d in DIMENSIONS]
-                    for name in names
-                },
-                limits={name: limit[name] for name in names},
-                scales={name: limit[name] for name in names},
-                required=("test_error",),
-            )
+            limit = theory(letters, alpha, rows)
+            limits = {name: limit[name] for name in OBSERVED[rows]}
+            samples = {d: data[rows + name_of(vocabulary, alpha, d)] for d in DIMENSIONS}
+            observed = {
+                name: [
+                    Observation(d, tuple(samples[d][name]), theory(letters, alpha, rows, d)[name]) for d in DIMENSIONS
+                ]
+                for name in limits
+            }
+            # The isotropic rows' errors are relative to their limits; of orthogonal ones only the verdict is shown.
+            scales = {} if rows else {"scales": limits}
+            report = compare_all(observed, limits=limits, required=("test_error",), **scales)
+            at = theory(letters, alpha, rows, SHOWN)["test_error"]
             by_name = {comparison.observable: comparison for comparison in report.comparisons}
             shown = Measured.of(samples[SHOWN]["test_error"])
-            special = [orthogonal_theory(letters, alpha, d) for d in (0, *DIMENSIONS)]
-            prefix = "orthogonal "
-            observed = [
-                Observation(d, tuple(data[prefix + name_of(vocabulary, alpha, d)]["test_error"]), theory)
-                for d, theory in zip(DIMENSIONS, special[1:], strict=True)
-            ]
-            (compared,) = compare_all({"test_error": observed}, limits={"test_error": special[0]}).comparisons
-            found.append(
-                Point(
-                    vocabulary, alpha, limit["test_error"], by_name, shown, theories[SHOWN]["test_error"], compared,
-                    special[0], Measured.of(data[f"{prefix}{name_of(vocabulary, alpha, SHOWN)}"]["test_error"]),
-                )
-            )  # fmt: skip
-    return tuple(found)
-
-
-@cache
-def _at(letters: tuple[float, ...], alpha: float, dimension: int) -> dict[str, float]:
-    """The theory at the ratios and fractions that a dimension rounds to, the cost of the means at its width kept."""
-    model = with_vocabulary(letters, alpha)
-    sizes = Sizes.rounded(dimension, alpha=alpha, beta=model.beta, fractions=model.fractions)
-    at = at_sizes(model, sizes)
-    assert isinstance(at, Model)
-    return predicted(solve(at), sizes)
-
-
-@cache
-def orthogonal_theory(letters: tuple[float, ...], alpha: float, dimension: int = 0) -> float:
-    """The test error with orthogonal rows, equation (159); at the sizes of a dimension where one is given."""
-    model = with_vocabulary(letters, alpha)
-    if dimension == 0:
-        return solve(model, bulk=partial(orthogonal, model)).test_error
-    sizes = Sizes.rounded(dimension, alpha=alpha, beta=model.beta, fractions=model.fractions)
-    at = at_sizes(model, sizes)
-    assert isinstance(at, Model)
-    bulk = partial(orthogonal, at)
-    return at_width(solve(at, bulk=bulk), sizes.p, bulk).test_error
-
-
-def study() -> Study | None:
-    """The page."""
-    data = stored(SLUG)
-    return page(data) if complete(data, EXPERIMENTS) else None
+            found.append(Point(vocabulary, alpha, limit["test_error"], by_name, shown, at))
+    return found
 
 
 def page(data: Data) -> Study:
-    """The page from the samples; every number in it is computed."""
-    found = judged(data)
+    """The page from the samples."""
+    found, special = judged(data), judged(data, "orthogonal ")
     z = np.array([abs(c.z) for p in found for c in p.comparisons.values() if c.z is not None])
-    refuted = [p for p in found if any(c.verdict == "REFUTED" for c in p.comparisons.values())]
     sign = solve(with_vocabulary((-1.0, 1.0), 1.0)).test_error - solve(with_vocabulary((1.0,), 1.0)).test_error
     density, less_aligned = (
-        solve_letters(replace(BASE, alpha=1.0, alignment=gamma, readout=LAW))
-        for gamma in (BASE.alignment, LESS_ALIGNED)
+        solve_letters(replace(BASE, alignment=gamma, readout=LAW)) for gamma in (BASE.alignment, LESS_ALIGNED)
     )
     text = (
         "Section 4.4 of the paper says that more variability of the initial readout means better feature learning: "
@@ -197,27 +156,21 @@ def page(data: Data) -> Study:
         "generic dimension 2k of the paper's functional basis counts them twice.",
         f"Simulations at d = {min(DIMENSIONS)} to {max(DIMENSIONS)} against the theory at their own sizes, "
         f"extrapolated to infinite d: {len(z)} deviates of test and training errors, {int(np.sum(z > 2.0))} beyond two "
-        f"standard errors and the largest {z.max():.1f}; {len(refuted)} of {len(found)} points refuted. "
-        + _slow(found),
-        _special(found),
+        f"standard errors and the largest {z.max():.1f}; {sum(p.refuted for p in found)} of {len(found)} points "
+        f"refuted. {_slow(found)}",
+        _special(found, special),
         f"A density of letters (uniform on [-{LAW.scale:g}, {LAW.scale:g}], alpha = 1) is the limit of many groups: "
         "the test error of Gauss rules with 1, 2, ... positive letters is "
-        + ", ".join(f"{solution.test_error:.2g}" for solution in few_letters(density.model))
-        + ". The functions of a density span all that their parity allows, so that the means reproduce the mean of the "
-        f"target along the spike and cost nothing: the limit itself is {_rounded(density)} at alignment "
-        f"{BASE.alignment:g} and {_rounded(less_aligned)} at {LESS_ALIGNED:g}. At finite width, and alignment "
-        f"{BASE.alignment:g}, the network is far from that: "
+        f"{', '.join(f'{solution.test_error:.2g}' for solution in few_letters(density.model))}. The functions of a "
+        "density span all that their parity allows, so that the means reproduce the mean of the target along the spike "
+        f"and cost nothing: the limit itself is {_rounded(density)} at alignment {BASE.alignment:g} and "
+        f"{_rounded(less_aligned)} at {LESS_ALIGNED:g}. At finite width, and alignment {BASE.alignment:g}, the network "
+        "is far from that: "
         + " and ".join(f"{density.at_width(width).test_error:.3g} at {width} neurons" for width in (300, 3000))
         + ".",
     )
-    return Study(
-        SLUG,
-        "Readouts that start from a vocabulary (Figure 6)",
-        text,
-        (_table(found),),
-        (drawn(found),),
-        command(SLUG, "simulate"),
-    )
+    title = "Readouts that start from a vocabulary (Figure 6)"
+    return Study(SLUG, title, text, (_table(found),), (_figure(found, special),), command(SLUG))
 
 
 def _rounded(density: Solution) -> str:
@@ -231,41 +184,34 @@ def _richness(found: Sequence[Point]) -> str:
     alpha = max(ALPHAS)
     errors = {p.vocabulary: p.theory for p in found if p.alpha == alpha}
     bounds = {name: lower_bound(with_vocabulary(letters, alpha)) for name, letters in VOCABULARIES}
-    uniform = VOCABULARIES[0][0]
-    worse = [name for name in errors if name != uniform and errors[name] > errors[uniform]]
-    better = [name for name in errors if errors[name] < errors[uniform]]
+    (uniform, least), *others = errors.items()
+    better = "; ".join(f"{name} has {error:.4f} ({bounds[name]:.4f})" for name, error in others if error < least)
+    worse = "; ".join(
+        f"{name} has {error:.4f}, and a bound of {bounds[name]:.4f}" for name, error in others if error > least
+    )
     sentence = (
-        f"At alpha = {alpha:g} the uniform readout has test error {errors[uniform]:.4f} and no ridge gets it below "
-        f"{bounds[uniform]:.4f}; the others, bounds in brackets: "
-        + "; ".join(f"{name} has {errors[name]:.4f} ({bounds[name]:.4f})" for name in better)
-        + "."
+        f"At alpha = {alpha:g} the uniform readout has test error {least:.4f} and no ridge gets it below "
+        f"{bounds[uniform]:.4f}; the others, bounds in brackets: {better}."
     )
-    if worse:
-        sentence += (
-            " But not every vocabulary helps: "
-            + "; ".join(f"{name} has {errors[name]:.4f}, and a bound of {bounds[name]:.4f}" for name in worse)
-            + ". Neurons that stay at their initial weights bring the function $\\kappa$ and take the others' place: "
-            "the richer basis lowers the bound, not the error."
-        )
-    return sentence
+    if not worse:
+        return sentence
+    return (
+        f"{sentence} But not every vocabulary helps: {worse}. Neurons that stay at their initial weights bring the "
+        "function $\\kappa$ and take the others' place: the richer basis lowers the bound, not the error."
+    )
 
 
-def _special(found: Sequence[Point]) -> str:
+def _special(found: Sequence[Point], special: Sequence[Point]) -> str:
     """The paper's special case beside its own simulations, and beside the isotropic bulk."""
-    z = np.array([abs(p.orthogonal.z) for p in found if p.orthogonal.z is not None])
-    refuted = sum(p.orthogonal.verdict == "REFUTED" for p in found)
-    ratios = [p.orthogonal_theory / p.theory for p in found]
-    apart = max(abs(ratio - 1.0) for ratio in ratios)
-    conclusion = (
-        "at beta = 1 orthogonal rows do not stand for random ones."
-        if apart > 0.05
-        else "at beta = 1 orthogonal rows stand for random ones."
-    )
+    z = [abs(c.z) for p in special for c in p.comparisons.values() if c.z is not None]
+    refuted = sum(p.refuted for p in special)
+    ratios = [own.theory / p.theory for own, p in zip(special, found, strict=True)]
+    stand = "do not stand" if max(abs(ratio - 1.0) for ratio in ratios) > 0.05 else "stand"
     return (
         "The special case itself, orthogonal rows, was simulated as well. The paper reports good agreement with "
         f"equation (159): {'not seen' if refuted else 'seen'}, {refuted} of {len(z)} test errors are refuted and the "
-        f"largest deviate is {z.max():.1f}. Its test errors are {min(ratios):.2f} to {max(ratios):.2f} times those of "
-        "the isotropic bulk: " + conclusion
+        f"largest deviate is {max(z):.1f}. Its test errors are {min(ratios):.2f} to {max(ratios):.2f} times those of "
+        f"the isotropic bulk: at beta = 1 orthogonal rows {stand} for random ones."
     )
 
 
@@ -284,64 +230,47 @@ def _table(found: Sequence[Point]) -> Table:
     rows = []
     for p in found:
         test = p.comparisons["test_error"]
+        z = "-" if test.z is None else f"{test.z:+.1f}"
         extrapolated = "-" if test.extrapolated is None else f"{test.extrapolated:.4f}"
         rows.append(
-            (
-                p.vocabulary, f"{p.alpha:g}", f"{p.theory:.5f}", extrapolated,
-                "-" if test.z is None else f"{test.z:+.1f}", f"{p.expected:.5f}", str(p.shown), test.verdict,
-            )
-        )  # fmt: skip
-    return Table(
+            f"{p.vocabulary} | {p.alpha:g} | {p.theory:.5f} | {extrapolated} | {z} | {p.expected:.5f} | {p.shown} | "
+            f"{test.verdict}"
+        )
+    return Table.of(
         f"Test errors by vocabulary, letters in equal parts; the last columns are at d = {SHOWN}, the term of order "
         "1/p kept in the theory",
-        (
-            "vocabulary",
-            "alpha",
-            "theory",
-            "simulation, d -> infinity",
-            "z",
-            "theory at d",
-            "simulation at d",
-            "verdict",
-        ),
-        tuple(rows),
+        "vocabulary | alpha | theory | simulation, d -> infinity | z | theory at d | simulation at d | verdict",
+        rows,
     )
 
 
-def drawn(found: Sequence[Point]) -> Figure:
+def _figure(found: Sequence[Point], special: Sequence[Point]) -> Figure:
     """Test error against alpha, rows isotropic or orthogonal: lines for infinite d, and for the simulations' width."""
-    canvas, both = panels(2, share_y=True)
+    canvas, *both = draw.panels(2, size=(9.2, 4.0), share_y=True)
     alphas = [float(a) for a in np.geomspace(0.25, 8.0, 13)]
-    for style, (vocabulary, letters) in enumerate(VOCABULARIES):
-        colour, _, dash = STYLES[style]
-        own = [p for p in found if p.vocabulary == vocabulary]
-        limits = (
-            [solve(with_vocabulary(letters, alpha)).test_error for alpha in alphas],
-            [orthogonal_theory(letters, alpha) for alpha in alphas],
-        )
-        finite = (
-            [_at(letters, alpha, SHOWN)["test_error"] for alpha in alphas],
-            [orthogonal_theory(letters, alpha, SHOWN) for alpha in alphas],
-        )
-        measured = ([p.shown for p in own], [p.orthogonal_shown for p in own])
-        for axes, limit, shown, simulated in zip(both, limits, finite, measured, strict=True):
-            name = f"theory, {vocabulary}"
-            axes.plot(alphas, limit, color=colour, linestyle=dash, lw=1.1, alpha=0.65, label=f"_{name}, infinite d")
-            axes.plot(alphas, shown, color=colour, linestyle=dash, lw=1.9, label=f"_{name}, d = {SHOWN}")
-            points(axes, [p.alpha for p in own], simulated, style, vocabulary)
-    for axes, title in zip(both, ("isotropic rows", "orthogonal rows, equation (159)"), strict=True):
+    for axes, rows, judgements in zip(both, OBSERVED, (found, special), strict=True):
+        for style, (vocabulary, letters) in enumerate(VOCABULARIES):
+            name = f"_theory, {vocabulary}"
+            limit, shown = ([theory(letters, a, rows, d)["test_error"] for a in alphas] for d in (0, SHOWN))
+            draw.line(axes, alphas, limit, style, f"{name}, infinite d", lw=1.1, alpha=0.65)
+            draw.line(axes, alphas, shown, style, f"{name}, d = {SHOWN}", lw=1.9)
+            own = [p for p in judgements if p.vocabulary == vocabulary]
+            draw.points(axes, [p.alpha for p in own], [p.shown for p in own], style, vocabulary)
         axes.set(xscale="log", yscale="log", xlabel=r"samples per dimension $\alpha = n/d$", ylabel="test error")
-        axes.set_title(title, fontsize=9)
+        axes.set_title("orthogonal rows, equation (159)" if rows else "isotropic rows", fontsize=9)
         axes.set_xticks([0.25, 0.5, 1.0, 2.0, 4.0, 8.0], ["0.25", "0.5", "1", "2", "4", "8"])
         axes.set_yticks([0.02, 0.05, 0.1, 0.2, 0.4], ["0.02", "0.05", "0.1", "0.2", "0.4"])
         axes.minorticks_off()
     both[0].set_ylim(top=1.1)  # the legend above all lines
-    legend(both[1], ncols=2, loc="upper right")
-    return finished(
-        canvas, SLUG, "Test error against samples, by vocabulary of the initial readout",
+    draw.legend(both[1], ncols=2, loc="upper right")
+    caption = (
         "tanh student, target sin(2z), alignment 1, beta = 1, ridge 0.1, spike 1.5, all bulk variances 1. Points: "
         f"spiked random features at d = {SHOWN}, {SEEDS} seeds ({SEEDS // 2} of orthogonal rows), one standard error. "
         "Thick lines: the theory at that width; thin lines: infinite width. The sources print neither the functions "
-        "nor the numbers of their Figure 6, and no network has orthogonal rows after a step.",
-        "giantsteps.reports.studies.vocabulary.study()",
-    )  # fmt: skip
+        "nor the numbers of their Figure 6, and no network has orthogonal rows after a step."
+    )
+    title = "Test error against samples, by vocabulary of the initial readout"
+    return draw.finished(canvas, SLUG, title, caption)
+
+
+STUDY = Measurement(SLUG, 86, EXPERIMENTS, page)

@@ -126,12 +126,6 @@ def expected(path: str) -> AbstractContextManager[object]:
     return nullcontext()
 
 
-def test_an_activation_has_its_value_by_either_name() -> None:
-    sigma = giantsteps.activation("tanh")
-    assert sigma.evaluate(0.5) == sigma(0.5) == pytest.approx(np.tanh(0.5), rel=1e-15)
-    assert sigma.evaluate(np.array([0.5, 1.0])).shape == (2,)
-
-
 def test_a_solution_has_its_order_parameters_by_name() -> None:
     solution = giantsteps.solve(MODEL)
     for name in ("m", "zeta", "psi", "q1", "q2", "V1", "V2", "chi"):
@@ -166,11 +160,6 @@ def test_a_call_with_the_wrong_arguments_names_the_right_one(call: Callable[[], 
     with pytest.raises(TypeError) as caught:
         call()
     assert all(word in str(caught.value) for word in words)
-
-
-def test_a_list_in_place_of_a_number_leads_to_a_batch() -> None:
-    with pytest.raises(giantsteps.ModelError, match=r"alpha = \[1, 2\] is not accepted.*solve_batch"):
-        MODEL.changed(alpha=[1, 2])
 
 
 def test_the_library_speaks_python() -> None:

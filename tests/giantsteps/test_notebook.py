@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import math
 import sys
 from functools import cache
 from html.parser import HTMLParser
-from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -15,8 +13,6 @@ from matplotlib.figure import Figure
 
 import giantsteps
 from giantsteps.numerics.gaussian.coefficients import conditional_coefficients, target_moments
-from giantsteps.reports.figures.results import deviations
-from giantsteps.reports.figures.sweep_plot import cells
 
 ALPHAS, RIDGES = np.geomspace(0.2, 5.0, 9), np.array([0.01, 0.1, 1.0])
 
@@ -107,42 +103,8 @@ def test_a_certificate_shows_its_balls_or_says_why_it_has_none() -> None:
     assert Table(without._repr_html_()).rows == [["status", without.status]]
 
 
-def test_what_is_fixed_is_in_the_title_and_what_is_swept_is_not() -> None:
-    assert results()["grid"]._title() == "tanh(z) learns sin(z), beta=1, spike=1, bulk=1, alignment=0.8"
-    stepped = giantsteps.Model.from_gradient_step(
-        "tanh", "sin", alpha=1.5, beta=1.0, ridge=0.1, alpha0=2.0, eta=2.0, bulk_model="isotropic"
-    )
-    batch = giantsteps.solve_batch(stepped, eta=[1.0, 2.0], ridge=0.3)
-    assert batch._title() == "tanh(z) learns sin(z), alpha=1.5, beta=1, ridge=0.3, alpha0=2"
-    assert list(batch.swept) == ["eta"]
-    # A zero is a value like any other, but for the noise, which most models are without.
-    batch = giantsteps.solve_batch(model().changed(alignment=0.0, noise=0.0), alpha=ALPHAS)
-    assert batch._title() == "tanh(z) learns sin(z), beta=1, ridge=0.1, spike=1, bulk=1, alignment=0"
-    noisy = giantsteps.solve_batch(model().changed(noise=0.5), alpha=ALPHAS)._title()
-    assert noisy == "tanh(z) learns sin(z), beta=1, ridge=0.1, noise=0.5, spike=1, bulk=1, alignment=0.8"
-
-
-@pytest.mark.parametrize("one", [0.3, [0.3], [[0.3]]])
-def test_each_parameter_is_either_fixed_or_swept_however_one_value_is_given(one: Any) -> None:
-    """One value is fixed, in brackets or not: it is in the title, and no column."""
-    batch = giantsteps.solve_batch(model(), alpha=ALPHAS, ridge=one)
-    assert batch._title() == "tanh(z) learns sin(z), beta=1, ridge=0.3, spike=1, bulk=1, alignment=0.8"
-    assert (list(batch.swept), batch.fixed["ridge"]) == (["alpha"], 0.3)
-    assert [name for name in batch._columns() if name in ("alpha", "ridge")] == ["alpha"]
-    assert set(batch.swept).isdisjoint(batch.fixed)
-
-
 def test_a_solution_is_a_formula() -> None:
     assert results()["solution"]._repr_latex_() == r"$\varepsilon_g = 0.125866,\quad \varepsilon_t = 0.0453509$"
-
-
-def test_a_frame_has_the_columns_of_the_table(monkeypatch: pytest.MonkeyPatch) -> None:
-    pandas = ModuleType("pandas")
-    pandas.DataFrame = dict  # type: ignore[attr-defined]
-    monkeypatch.setitem(sys.modules, "pandas", pandas)
-    frame = results()["grid"].to_frame()
-    assert frame["alpha"].tolist() == np.tile(ALPHAS, 3).tolist()
-    assert frame["test_error"].tolist() == results()["grid"].test_error.ravel().tolist()
 
 
 @pytest.mark.parametrize(("package", "method"), [("pandas", "to_frame"), ("matplotlib", "plot")])
@@ -218,15 +180,6 @@ def test_curves_or_a_map_as_asked_for() -> None:
     assert (drawn("batch").get_xlabel(), len(drawn("batch").lines)) == ("alpha", 1)
 
 
-def test_the_cells_of_a_map_lie_around_their_points() -> None:
-    for x in (RIDGES, np.array([0.0, 1.0, 2.0])):
-        axes = Figure().subplots()
-        corners = np.asarray(cells(axes, x, x[::-1], np.outer(x, np.ones(3))).get_coordinates())[0, :, 0]
-        assert np.all(corners[:-1] < x)
-        assert np.all(x < corners[1:])
-        assert np.all(corners > 0.0) or x[0] == 0.0
-
-
 @pytest.mark.parametrize("weights", [(1.0,), (1.0, -0.5)])
 def test_the_drawn_function_is_what_the_solution_learned(weights: tuple[float, ...]) -> None:
     # With many neurons and more samples a readout learns the best combination of mu0 and kappa mu1 of its groups under
@@ -285,19 +238,3 @@ def test_too_many_curves_become_a_map() -> None:
         many.plot(Figure().subplots(), kind="curves")
     with pytest.raises(ValueError, match="shape"):
         giantsteps.solve_batch(model()).plot(Figure().subplots())
-
-
-def test_a_comparison_stands_over_one_over_d_with_its_fit_above_the_theory() -> None:
-    axes = Figure().subplots()
-    # In no order; the theory at finite d is far from its limit, and one mean has no error.
-    runs = [(20, 0.6, 0.02, 0.45), (40, 0.5, math.nan, 0.42), (10, 0.9, 0.1, 0.7)]
-    deviations(axes, "title", "test_error", runs, 0.4, (0.1, 3.0))
-    lines = {line.get_label(): line.get_xydata().tolist() for line in axes.lines}
-    assert lines["theory at the realised ratios"] == [[0.025, 0.42], [0.05, 0.45], [0.1, 0.7]]
-    assert lines["limit"] == [[0.0, 0.4]]
-    # The theory, 0.1 and 3/d.
-    assert np.allclose(lines["fitted"], [[0.0, 0.5], [0.025, 0.595], [0.05, 0.7], [0.1, 1.1]], rtol=0, atol=1e-12)
-    (means, _, (bars,)) = axes.containers[0]
-    assert means.get_xydata().tolist() == [[0.025, 0.5], [0.05, 0.6], [0.1, 0.9]]
-    ends = [[0.5, 0.5], [0.58, 0.62], [0.8, 1.0]]
-    assert np.allclose([np.asarray(bar)[:, 1] for bar in bars.get_segments()], ends, rtol=0, atol=1e-12)

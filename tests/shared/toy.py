@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import cache
+from types import SimpleNamespace
 
+import pytest
 import sympy as sp
 
 from giantsteps.derivations.kernel.limits import name_limit
@@ -15,7 +19,9 @@ from giantsteps.derivations.language.derivation import Derivation, RationalLimit
 from giantsteps.derivations.language.symbols import alpha0, d, h1_star, h2_star
 from giantsteps.verify.checks.points import ByNumbers, Point
 from giantsteps.verify.checks.proofs import ByDerivation
+from giantsteps.verify.claims.paper import PAPER
 from giantsteps.verify.protocol.claim import Claim, Domain, Kind, Range, Source
+from giantsteps.verify.protocol.paper import Paper
 from giantsteps.verify.protocol.tolerances import Tolerance
 
 norm = sp.Symbol("N", positive=True)
@@ -57,3 +63,10 @@ def claim(**changes: object) -> Claim:
         "checks": (ByDerivation(derivation), ByNumbers("large d", measure, TOLERANCE, finite_size=True)),
     }
     return Claim(**(fields | changes))  # type: ignore[arg-type]
+
+
+def stating(monkeypatch: pytest.MonkeyPatch, **modules: Sequence[Claim]) -> Paper:
+    """A paper with these modules, each a module of Python that states its claims."""
+    for name, claims in modules.items():
+        monkeypatch.setitem(sys.modules, name, SimpleNamespace(CLAIMS=claims))  # type: ignore[arg-type]
+    return replace(PAPER, modules=tuple(modules))

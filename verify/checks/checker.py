@@ -1,6 +1,6 @@
 """The trusted core: rechecks obligations with elementary algebra.
 
-Only fractions of polynomials (`rational_zero`), the linearity of expectations, expand, powsimp, radsimp and together
+Only fractions of polynomials (`zero_as_fraction`), the linearity of expectations, expand, powsimp, radsimp and together
 are used, never simplify, integrate or equals. What these cannot reduce to zero is not thereby wrong: it is refuted only
 by a witness, a point of the domain at which it is visibly not zero, and stays open otherwise.
 """
@@ -14,11 +14,13 @@ from itertools import islice
 
 import sympy as sp
 
+from giantsteps.derivations.kernel.rational import vanishing
+from giantsteps.derivations.kernel.statements import Refused
 from giantsteps.derivations.language.derivation import NonNegative, Obligation, RationalLimit, Vanishing
 from giantsteps.derivations.language.expectation import Expectation, expand_expectations
 from giantsteps.derivations.language.glossary import refuse_repeated_names
+from giantsteps.derivations.language.points import nonzero_somewhere
 from giantsteps.verify.checks.evaluate import ABSOLUTE, evaluate, evaluate_all
-from giantsteps.verify.checks.rational_zero import rational_zero
 from giantsteps.verify.protocol.claim import Domain, Range
 from giantsteps.verify.protocol.evidence import Outcome, Settled
 
@@ -71,7 +73,7 @@ def vanishes(residual: sp.Expr) -> str | None:
     if cheaply is not None:
         return cheaply
     current = _linear(residual)
-    if _rational_zero(current) is False:
+    if not current.has(Expectation) and nonzero_somewhere(current):
         return None
     for name, rewrite in _REWRITINGS:
         current = rewrite(current)
@@ -85,14 +87,35 @@ def _cheaply_vanishes(residual: sp.Expr) -> str | None:
     """The name of the cheap reduction of ``residual`` to zero, or None: fractions of polynomials, and linearity."""
     if residual == 0:
         return "identical"
-    if _rational_zero(residual):
+    if zero_as_fraction(residual):
         return "common denominator"
-    return "linearity of expectations" if _rational_zero(_linear(residual)) else None
+    return "linearity of expectations" if zero_as_fraction(_linear(residual)) else None
 
 
 @lru_cache(maxsize=8192)
-def _rational_zero(residual: sp.Expr) -> bool | None:
-    return rational_zero(residual)
+def zero_as_fraction(expression: sp.Expr) -> bool:
+    """Whether an expression is zero in the kernel's normal form, a fraction of polynomials in its leaves, which are
+    taken as they are written: for all values of the leaves at which it is defined. False decides nothing.
+    """
+    leaves: dict[sp.Expr, sp.Symbol] = {}
+
+    def hidden(part: sp.Expr) -> sp.Expr:
+        if isinstance(part, sp.Rational):
+            return part
+        if isinstance(part, sp.Add | sp.Mul):
+            return part.func(*map(hidden, part.args))
+        if isinstance(part, sp.Pow) and part.exp.is_Rational:
+            return hidden(part.base) ** part.exp
+        if isinstance(part, sp.Number) or part is sp.zoo:
+            raise Refused(f"{part} is no rational number")
+        sign = {"positive": True} if part.is_positive else {"real": True}
+        return leaves.setdefault(part, sp.Symbol(f"leaf {len(leaves)}", **sign))
+
+    try:
+        fraction = hidden(sp.sympify(expression))
+        return vanishing(fraction, (fraction,)) is not None
+    except Refused:
+        return False
 
 
 @lru_cache(maxsize=8192)

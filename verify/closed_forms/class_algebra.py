@@ -4,12 +4,12 @@ The functions are sums of products of rational functions and square roots in the
 in x, and the atoms exp(u), erf(u), T(h, a), B(h, k, rho), sin, cos. The test brings an expression to a normal form in
 which it is zero exactly if every coefficient is:
 
-- a square root of a polynomial that is positive at e = 0 becomes a product of symbols R with R^2 = f, one for each
-  irreducible factor f (multiplied back and compared);
+- a square root of a polynomial that is positive at e = 0 becomes a product of square roots of its irreducible factors
+  (multiplied back and compared);
 - sines and cosines become exponentials, the exponentials of a term are merged, equal atoms are recognised by the zero
   test on their arguments;
-- the coefficient of each product of atoms is a fraction of polynomials modulo the relations R^2 = f
-  (`checks.rational_zero`).
+- the coefficient of each product of atoms is a fraction of polynomials in x, e and these roots
+  (`checker.zero_as_fraction`), one in each of the real and the imaginary part.
 
 Zero is never claimed wrongly; an expression outside the class, or atoms with relations among them, may stay open.
 """
@@ -22,10 +22,12 @@ import sympy as sp
 
 from giantsteps.derivations.language import symbols
 from giantsteps.derivations.language.normal_probabilities import OwensT, SignProduct
-from giantsteps.verify.checks.rational_zero import rational_zero
+from giantsteps.verify.checks.checker import zero_as_fraction
 
 c = symbols.c
 e = sp.Symbol("e", positive=True)
+# The imaginary unit, of which a coefficient is a polynomial: it vanishes with the real and the imaginary part.
+_I = sp.Symbol("i", real=True)
 
 
 class OutsideClassError(ValueError):
@@ -42,13 +44,11 @@ def vanishes_in_class(residual: sp.Expr) -> bool:
 
 @dataclass
 class _Reducer:
-    """One zero test: the radicals and atoms met so far."""
+    """One zero test: the atoms met so far."""
 
-    radicals: dict[sp.Expr, sp.Symbol] = field(default_factory=dict)
-    relations: dict[sp.Symbol, sp.Expr] = field(default_factory=dict)
     atoms: list[tuple[sp.Expr, sp.Symbol]] = field(default_factory=list)
     exponents: list[tuple[sp.Expr, complex | None]] = field(default_factory=list)
-    point: dict[sp.Symbol, sp.Expr] = field(default_factory=dict)
+    point: dict[sp.Symbol, sp.Expr] = field(default_factory=lambda: {_I: sp.I})
 
     def vanishes(self, expression: sp.Expr) -> bool:
         rational = self._without_radicals(_exponentials_only(without_erfc(expression)))
@@ -57,11 +57,7 @@ class _Reducer:
         for term in products(rational):
             exponent, product, coefficient = self._split(term)
             coefficients.setdefault((self._exponent_index(exponent), product), []).append(coefficient)
-        return all(self.is_zero(sp.Add(*terms)) for terms in coefficients.values())
-
-    def is_zero(self, rational: sp.Expr) -> bool:
-        """Whether a rational function of x, e and radicals is identically zero."""
-        return bool(rational_zero(rational, self.relations))
+        return all(zero_as_fraction(sp.Add(*terms)) for terms in coefficients.values())
 
     def _without_radicals(self, expression: sp.Expr) -> sp.Expr:
         found = {
@@ -78,12 +74,7 @@ class _Reducer:
         constant, factors = _factors(base)
         result = constant**power.exp
         for factor, multiplicity in factors:
-            if factor == e:
-                result *= e ** (multiplicity * power.exp)
-                continue
-            root = self.radicals.setdefault(factor, sp.Symbol(f"R{len(self.radicals)}", positive=True))
-            self.relations[root] = factor
-            result *= root ** (2 * multiplicity * power.exp)
+            result *= factor ** (multiplicity * power.exp)
         return result
 
     def _with_symbols_for_atoms(self, expression: sp.Expr) -> sp.Expr:
@@ -101,7 +92,7 @@ class _Reducer:
             sign = self._atom_sign(known, atom)
             if sign:
                 return sign * symbol
-        symbol = sp.Symbol(f"A{len(self.atoms)}")
+        symbol = sp.Symbol(f"A{len(self.atoms)}", real=True)
         self.atoms.append((atom, symbol))
         return symbol
 
@@ -123,19 +114,14 @@ class _Reducer:
     def _sign_between(self, u: sp.Expr, v: sp.Expr) -> int:
         """1 if u = v, -1 if u = -v, else 0."""
         at_u, at_v = self._value(u), self._value(v)
-        if _near(at_u, at_v) and self.is_zero(u - v):
+        if _near(at_u, at_v) and zero_as_fraction(u - v):
             return 1
-        return -1 if _near(at_u, None if at_v is None else -at_v) and self.is_zero(u + v) else 0
+        return -1 if _near(at_u, None if at_v is None else -at_v) and zero_as_fraction(u + v) else 0
 
     def _value(self, expression: sp.Expr) -> complex | None:
         """The value at one point, which only spares the symbolic comparison of what differs there; None if none."""
-        unknown = sorted(expression.free_symbols - self.point.keys(), key=str)
-        free = [symbol for symbol in unknown if symbol not in self.relations]
-        self.point.update({symbol: sp.Float(0.31 + 0.173 * (len(self.point) + i)) for i, symbol in enumerate(free)})
-        for symbol in unknown:
-            if symbol in self.relations:
-                square = self._value(self.relations[symbol])
-                self.point[symbol] = sp.sqrt(sp.sympify(0.5 if square is None else square))
+        for symbol in sorted(expression.free_symbols - self.point.keys(), key=str):
+            self.point[symbol] = sp.Float(0.31 + 0.173 * len(self.point))
         try:
             return complex(expression.xreplace(self.point).evalf())
         except (TypeError, ValueError, ZeroDivisionError, OverflowError):
@@ -153,6 +139,9 @@ class _Reducer:
                 if base not in symbols_ or not power.is_Integer or power < 0:
                     raise OutsideClassError(f"the factor {factor}")
                 product *= factor
+            elif factor.as_base_exp()[0] == _I:  # i^2 = -1
+                power = int(factor.as_base_exp()[1])
+                coefficient *= (-1) ** (power // 2) * _I ** (power % 2)
             else:
                 coefficient *= factor
         return exponent, product, coefficient
@@ -160,7 +149,7 @@ class _Reducer:
     def _exponent_index(self, exponent: sp.Expr) -> int:
         value = self._value(exponent)
         for i, (known, there) in enumerate(self.exponents):
-            if known == exponent or (_near(value, there) and self.is_zero(known - exponent)):
+            if known == exponent or (_near(value, there) and zero_as_fraction(known - exponent)):
                 return i
         self.exponents.append((exponent, value))
         return len(self.exponents) - 1
@@ -193,10 +182,10 @@ def _exponentials_only(expression: sp.Expr) -> sp.Expr:
 
     def circular(function: sp.Expr) -> sp.Expr:
         u = function.args[0]
-        plus, minus = sp.exp(sp.I * u), sp.exp(-sp.I * u)
-        return (plus + minus) / 2 if isinstance(function, sp.cos) else (plus - minus) / (2 * sp.I)
+        plus, minus = sp.exp(_I * u), sp.exp(-_I * u)
+        return (plus + minus) / 2 if isinstance(function, sp.cos) else _I * (minus - plus) / 2
 
-    return expression.xreplace({f: circular(f) for f in expression.atoms(sp.sin, sp.cos)})
+    return expression.xreplace({f: circular(f) for f in expression.atoms(sp.sin, sp.cos)} | {sp.I: _I})
 
 
 def _factors(base: sp.Expr) -> tuple[sp.Expr, list[tuple[sp.Expr, int]]]:

@@ -28,11 +28,11 @@ class ErratumReport:
     id: str
     title: str
     source: str
+    printed: str
     printed_claim: str
     printed_verdict: Verdict
-    printed: str
-    corrected_claim: str
     corrected: str
+    corrected_claim: str
     corrected_verdict: Verdict
     witness: str
     consequence: str

@@ -8,7 +8,7 @@ there it has to fail.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -111,8 +111,8 @@ class Property:
     """One property.
 
     sentence: what holds. claim: the id of the ledger that it serves. drawn: what it is tried on. margin: how far it is
-    from failing. reason: why what it allows is as large as it is. shown: the command that shows a counterexample.
-    examples: how many the quick profile draws.
+    from failing. reason: why what it allows is as large as it is. shown: the command that shows a counterexample, in
+    which {seed} stands for that of the search. examples: how many the quick profile draws.
     """
 
     name: str
@@ -124,20 +124,6 @@ class Property:
     plant: Plant
     shown: Callable[[Any], str]
     examples: int
-
-
-@dataclass(frozen=True)
-class Machine:
-    """A property of what has a state: `built` makes the state machine of a theory, which reports its margins."""
-
-    name: str
-    sentence: str
-    claim: str
-    built: Callable[[Theory, Callable[[float, str], None]], type]
-    reason: str
-    plant: Plant
-    examples: int
-    steps: int = field(default=8)
 
 
 def holds(
@@ -152,28 +138,13 @@ def holds(
     """A function of (what is drawn, theory) as the property that its docstring states, with the name that it has."""
 
     def made(margin: Callable[[Any, Theory], float]) -> Property:
-        name, sentence = _named(margin)
+        name = f"{margin.__module__.rpartition('.')[2]}.{margin.__name__}".replace("_", "-")
+        sentence = " ".join((margin.__doc__ or "").split())
         return Property(name, sentence, claim, drawn, margin, reason, planted, shown, examples)
 
     return made
 
 
-def keeps(
-    claim: str, *, reason: str, planted: Plant, examples: int
-) -> Callable[[Callable[[Theory, Callable[[float, str], None]], type]], Machine]:
-    """The same for a state machine."""
-
-    def made(built: Callable[[Theory, Callable[[float, str], None]], type]) -> Machine:
-        return Machine(*_named(built), claim, built, reason, planted, examples)
-
-    return made
-
-
-def _named(function: Callable[..., Any]) -> tuple[str, str]:
-    theme, name = function.__module__.rpartition(".")[2], function.__name__
-    return f"{theme}.{name}".replace("_", "-"), " ".join((function.__doc__ or "").split())
-
-
-def listed(names: Mapping[str, Any]) -> tuple[Property | Machine, ...]:
+def listed(names: Mapping[str, Any]) -> tuple[Property, ...]:
     """The properties among the names of a module, in their order."""
-    return tuple(found for found in names.values() if isinstance(found, Property | Machine))
+    return tuple(found for found in names.values() if isinstance(found, Property))

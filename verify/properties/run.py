@@ -5,15 +5,15 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from concurrent.futures import Executor, as_completed
+from contextlib import suppress
 from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Any
 
 import hypothesis
 from hypothesis import HealthCheck, Phase
-from hypothesis.stateful import run_state_machine_as_test
 
-from giantsteps.verify.properties.property import REFUSALS, THEORY, Machine, Property, Theory, listed
+from giantsteps.verify.properties.property import REFUSALS, THEORY, Property, Theory, listed
 from giantsteps.verify.properties.themes import (
     averages,
     consistency,
@@ -27,7 +27,7 @@ from giantsteps.verify.properties.themes import (
 )
 
 THEMES = (limits, orderings, invariances, positivity, consistency, averages, language, simulation, state_machines)
-PROPERTIES: tuple[Property | Machine, ...] = tuple(one for theme in THEMES for one in listed(vars(theme)))
+PROPERTIES: tuple[Property, ...] = tuple(one for theme in THEMES for one in listed(vars(theme)))
 BY_NAME = {one.name: one for one in PROPERTIES}
 # How many times the examples of the quick profile: the thorough one draws some 10^5 in all.
 TIMES = {"quick": 1, "ci": 4, "thorough": 44}
@@ -72,7 +72,7 @@ class Outcome:
 
 
 def search(
-    one: Property | Machine,
+    one: Property,
     examples: int,
     seed: int = SEED,
     theory: Theory = THEORY,
@@ -82,32 +82,10 @@ def search(
     """Try a property on so many examples, and the smallest that violates it where one does."""
     found = Search()
     phases = (Phase.generate, Phase.target, *((Phase.shrink,) if shrunk else ()))
-    steps = one.steps if isinstance(one, Machine) else 1
     chosen = hypothesis.settings(
         max_examples=examples, database=None, deadline=None, derandomize=False, report_multiple_bugs=False,
-        suppress_health_check=list(HealthCheck), phases=phases, print_blob=False, stateful_step_count=steps,
+        suppress_health_check=list(HealthCheck), phases=phases, print_blob=False,
     )  # fmt: skip
-    try:
-        _test(one, found, theory, seed, chosen)()
-    except Violated:
-        pass
-    except hypothesis.errors.Unsatisfiable:
-        return _outcome(one, found, "undecided", None)
-    if found.failing is not None:
-        return _outcome(one, found, "fails", _shown(one, found.failing[0], seed))
-    return _outcome(one, found, "holds" if found.examples else "undecided", None)
-
-
-def _test(
-    one: Property | Machine, found: Search, theory: Theory, seed: int, chosen: hypothesis.settings
-) -> Callable[[], None]:
-    if isinstance(one, Machine):
-        machine = one.built(theory, lambda margin, text: found.note(text, margin))
-
-        def run() -> None:
-            run_state_machine_as_test(hypothesis.seed(seed)(machine), settings=chosen)
-
-        return run
 
     def tried(example: Any) -> None:
         try:
@@ -121,19 +99,14 @@ def _test(
             hypothesis.target(-margin)
         found.note(example, margin)
 
-    return hypothesis.seed(seed)(chosen(hypothesis.given(one.drawn)(tried)))
-
-
-def _shown(one: Property | Machine, example: Any, seed: int) -> str:
-    if isinstance(one, Machine):
-        return f"giantsteps verify --properties {one.name} --seed {seed}  # {example}"
-    return one.shown(example)
-
-
-def _outcome(one: Property | Machine, found: Search, outcome: str, counterexample: str | None) -> Outcome:
+    with suppress(Violated, hypothesis.errors.Unsatisfiable):
+        hypothesis.seed(seed)(chosen(hypothesis.given(one.drawn)(tried)))()
     margin = found.narrowest if math.isfinite(found.narrowest) else None
-    trouble = "" if found.failing is None else found.failing[1]
-    return Outcome(one.name, one.sentence, one.claim, found.examples, margin, outcome, counterexample, trouble)
+    about = one.name, one.sentence, one.claim, found.examples, margin
+    if found.failing is None:
+        return Outcome(*about, "holds" if found.examples else "undecided")
+    example, trouble = found.failing
+    return Outcome(*about, "fails", one.shown(example).replace("{seed}", str(seed)), trouble)
 
 
 def run(

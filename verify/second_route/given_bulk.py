@@ -19,16 +19,13 @@ import sympy as sp
 from giantsteps.derivations.free_energy.along_spike import varpi, varrho, vartau
 from giantsteps.derivations.language import symbols as s
 from giantsteps.derivations.language.expectation import Expectation
-from giantsteps.numerics.bulk.atoms import SpectralMeasure
-from giantsteps.numerics.saddle_point.ridge import solve
-from giantsteps.verify.checks.evaluate import Functions
 from giantsteps.verify.checks.points import ByNumbers, Point
 from giantsteps.verify.protocol.claim import Claim, Domain, Profile, Range
 from giantsteps.verify.protocol.evidence import Evidence
 from giantsteps.verify.protocol.paper import Paper
-from giantsteps.verify.protocol.tolerances import QUADRATURE, SOLVER
+from giantsteps.verify.protocol.tolerances import QUADRATURE
 from giantsteps.verify.second_route.grids import Array
-from giantsteps.verify.second_route.models import GENERIC, RANGES, functions_of, model_at, numbers
+from giantsteps.verify.second_route.models import GENERIC, RANGES
 
 MODES = 4
 _ATOMS = tuple(
@@ -79,7 +76,7 @@ class OnAtoms:
 
 
 @lru_cache(maxsize=512)
-def _modes(seed: int, beta: float) -> tuple[Array, Array, Array]:
+def modes_at(seed: int, beta: float) -> tuple[Array, Array, Array]:
     """varrho, tau, pi of the modes; what v and theta_perp have along them is no longer than a unit vector."""
     generator = np.random.default_rng(seed)
     rho = generator.uniform(0.2, 2.5, MODES)
@@ -87,7 +84,7 @@ def _modes(seed: int, beta: float) -> tuple[Array, Array, Array]:
     return rho, tau, pi
 
 
-def _atoms(modes: tuple[Array, Array, Array]) -> dict[str, float]:
+def atoms(modes: tuple[Array, Array, Array]) -> dict[str, float]:
     return {
         symbol.name: float(value)
         for symbols, values in zip(_ATOMS, zip(*modes, strict=True), strict=True)
@@ -102,7 +99,7 @@ def _readout(point: Point, copies: int) -> dict[sp.Symbol, float]:
     """
     at = {x: float(point[x.name]) for x in (s.beta, s.ridge, s.V1_hat, s.V2_hat, s.q1_hat, s.q2_hat)}
     zeta_hat, psi_hat = float(point[s.zeta_hat.name]), float(point[s.psi_hat.name])
-    rho, tau, pi = _modes(int(float(point["seed"])), at[s.beta])
+    rho, tau, pi = modes_at(int(float(point["seed"])), at[s.beta])
     p = 2 * copies * MODES
     generator = np.random.default_rng([int(float(point["seed"])), copies])
     left, right = (np.linalg.qr(generator.standard_normal((p, p)))[0] for _ in range(2))
@@ -132,29 +129,7 @@ def _dense(point: Point) -> Mapping[str, float]:
     k = int(float(point["copies"]))
     one, two = _readout(point, k), _readout(point, 2 * k)
     values = {x.name: 2 * two[x] - one[x] for x in one}
-    return {**_atoms(_modes(int(float(point["seed"])), float(point[s.beta.name]))), **values}
-
-
-def _objective(point: Point) -> Mapping[str, float] | None:
-    """The training objective per neuron of the leave-one-out solver for the law of the modes."""
-    model = model_at(point)
-    modes = _modes(int(float(point["seed"])), model.beta)
-    law = SpectralMeasure(model.beta, *modes, np.full(MODES, 1 / MODES))
-    solution = solve(model, bulk=law.at_ridge)
-    if not solution.converged:
-        return None
-    values = numbers(solution)
-    cost = model.alpha / model.beta * solution.training_error + model.ridge * values[s.q2.name]
-    return {**values, **_atoms(modes), s.free_energy.name: cost / 2}
-
-
-def _functions(point: Point) -> Functions:
-    return functions_of(model_at(point))
+    return {**atoms(modes_at(int(float(point["seed"])), float(point[s.beta.name]))), **values}
 
 
 dense = OnAtoms(ByNumbers("a readout on dense matrices, by its definitions", _dense, QUADRATURE, points=12))
-objective = OnAtoms(
-    ByNumbers(
-        "the training objective of the leave-one-out solver, four modes", _objective, SOLVER, _functions, points=6
-    )
-)

@@ -6,7 +6,7 @@ rounding for functions smooth on the scale of its step, and Gauss-Hermite produc
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -115,6 +115,14 @@ LINE, WEIGHT = normal_line(1 / 40, 12.0)  # exp(-72) = 5e-32: the tail is below 
 def average(function: Function) -> float:
     """E f(z), z ~ N(0,1), for a smooth function of moderate growth."""
     return float(WEIGHT @ function(LINE))
+
+
+def distance_from_span(columns: Sequence[Array], right: Array) -> float:
+    """min over b of E(right - sum_k b_k columns[k])^2, from values on `LINE`; the columns may be dependent."""
+    root = np.sqrt(WEIGHT)
+    basis = np.linalg.svd(np.stack(columns, axis=1) * root[:, None], full_matrices=False)[0]
+    left = right * root - basis @ (basis.T @ (right * root))
+    return float(left @ left)
 
 
 _NODES = {1: 60, 2: 60, 3: 40, 4: 24}  # per coordinate; a fourth power of a sine is integrated to 1e-11

@@ -3,16 +3,14 @@
 The conjugates are measured as derivatives of the averaged Moreau envelope: by differences of the Gaussian density in
 its variance and covariance, the envelope held fixed on a grid. Overlaps are traces of dense matrices.
 
-Numbers for the bounds of any convex loss: the solver at some ridges, and least losses by direct minimisation.
-
-Least losses are found by SciPy over the coefficients themselves, averages are sums on a product grid; nothing is shared
-with `numerics.bounds.any_loss`. Losses, activations and targets are smooth, so that the grid is accurate to rounding.
+Least losses of the bounds for any convex loss are found by SciPy over the coefficients themselves, averages are sums on
+a product grid; nothing is shared with `numerics.bounds.any_loss`. Losses, activations and targets are smooth, so that
+the grid is accurate to rounding.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from functools import lru_cache
 from typing import Any
 
@@ -22,18 +20,14 @@ import sympy as sp
 from giantsteps.derivations.activations.activation import activation
 from giantsteps.derivations.bounds import symbols as s_bounds
 from giantsteps.derivations.saddle_point import symbols as s
-from giantsteps.numerics.bounds.any_loss import least_loss
 from giantsteps.numerics.models.losses import SQUARE, ProximalLoss
 from giantsteps.numerics.models.losses import Loss as SolverLoss
 from giantsteps.numerics.models.model import Model
-from giantsteps.numerics.models.solution import Solution
-from giantsteps.numerics.saddle_point.any_loss.convex import solve
 from giantsteps.verify.checks.points import Point
 from giantsteps.verify.compiled.losses import LOSSES, forces, proximal
 from giantsteps.verify.protocol.claim import Domain, Range
-from giantsteps.verify.protocol.claim import Domain as ClaimDomain
 from giantsteps.verify.second_route.grids import SMOOTH, Array, normal_line
-from giantsteps.verify.second_route.models import GENERIC, functions_of, model_at
+from giantsteps.verify.second_route.models import GENERIC, functions_of
 
 CONJUGATE_DOMAIN = Domain(
     ranges=(
@@ -174,17 +168,16 @@ _MODELS: Mapping[str, tuple[str, str, float, float, float]] = {
     "tanh learns he2": ("tanh(z) + he(2, z)/4", "tanh(z) + he(2, z)/3", 1.3, 0.8, 0.75),
 }
 # Few samples make the upper bound tight, many samples and a wide network the lower one: a false bound has to be seen.
-_REGIMES = {"generic": (1.5, 1.2, 0.1), "few samples": (0.01, 1.0, 0.1), "many samples": (3e3, 1e2, 1e-2)}
+REGIMES = {"generic": (1.5, 1.2, 0.1), "few samples": (0.01, 1.0, 0.1), "many samples": (3e3, 1e2, 1e-2)}
 _RANGES = (Range("model", choices=tuple(_MODELS)), Range("loss", choices=("square", "pseudo-Huber")))
-DOMAIN = ClaimDomain((*_RANGES, Range("regime", choices=tuple(_REGIMES))))
+DOMAIN = Domain((*_RANGES, Range("regime", choices=tuple(REGIMES))))
 # Where the limit of large ridge is looked at: with many samples it would take a ridge beyond what the solver takes.
-HEAVY = ClaimDomain((*_RANGES, Range("regime", choices=("generic", "few samples"))))
-_LARGE = 1e4
+HEAVY = Domain((*_RANGES, Range("regime", choices=("generic", "few samples"))))
 
 
-def _model(point: Point) -> Model:
+def bounded_model(point: Point) -> Model:
     student, target, spike, bulk, alignment = _MODELS[str(point["model"])]
-    alpha, beta, ridge = _REGIMES[str(point["regime"])]
+    alpha, beta, ridge = REGIMES[str(point["regime"])]
     return Model(
         activation(student), activation(target), alpha=alpha, beta=beta, ridge=ridge, spike=spike, bulk=bulk,
         alignment=alignment,
@@ -204,17 +197,11 @@ def for_solver(name: str) -> SolverLoss:
     )  # fmt: skip
 
 
-@lru_cache(maxsize=256)
-def _solved(model: Model, loss: str) -> Solution | None:
-    solution = solve(replace(model, loss=for_solver(loss)))
-    return solution if solution.converged else None
-
-
 _LINE, _WEIGHT = normal_line(0.15)
 
 
 @lru_cache(maxsize=64)
-def _least(model: Model, name: str) -> Mapping[str, float]:
+def least_losses(model: Model, name: str) -> Mapping[str, float]:
     """Least losses over three spans, by SciPy on a product grid of kappa and z."""
     from scipy.optimize import minimize  # slow to import, and most readers of the claims run none
 
@@ -238,43 +225,3 @@ def _least(model: Model, name: str) -> Mapping[str, float]:
         s_bounds.least_loss_means.name: least(columns[:1]),
         least_loss_along.name: least(columns[:2]),
     }
-
-
-def _test_loss(solution: Solution) -> float:
-    """E l(y, omega): for the square loss (y - omega)^2/2, of noisy labels."""
-    if solution.model.loss.name == "square":
-        return 0.5 * (solution.test_error + solution.model.noise)
-    return float(solution.test_error)
-
-
-def one_ridge(point: Point) -> Mapping[str, float] | None:
-    """The test loss at the regime's ridge, and the least losses."""
-    model, loss = _model(point), str(point["loss"])
-    solution = _solved(model, loss)
-    return None if solution is None else {**_least(model, loss), s_bounds.test_loss.name: _test_loss(solution)}
-
-
-def large_ridge(point: Point) -> Mapping[str, float] | None:
-    """The test loss at ridge 1e4, and the least losses."""
-    model, loss = _model(point), str(point["loss"])
-    solution = _solved(replace(model, ridge=_LARGE), loss)
-    return None if solution is None else {**_least(model, loss), s_bounds.loss_infinity.name: _test_loss(solution)}
-
-
-def best_of_ridges(point: Point) -> Mapping[str, float] | None:
-    """The least test loss over two ridges and one that stands for infinity."""
-    model, loss = _model(point), str(point["loss"])
-    solutions = [_solved(replace(model, ridge=ridge), loss) for ridge in (0.02, 0.3, _LARGE)]
-    losses = [_test_loss(solution) for solution in solutions if solution is not None]
-    return {**_least(model, loss), s_bounds.best_loss.name: min(losses)} if losses else None
-
-
-def square(point: Point) -> Mapping[str, float]:
-    """The least square loss on split panels."""
-    model = model_at(point)
-    return {s_bounds.least_loss.name: least_loss(model, across=True).value, s.noise.name: model.noise}
-
-
-def plain_functions(point: Point) -> Mapping[str, Callable[..., Any]]:
-    """Moments of the model, for the distance from the span."""
-    return functions_of(model_at(point))

@@ -1,12 +1,11 @@
 """Numbers for the replica computation: small Gibbs measures, explicit replicas and readouts, dense matrices.
 
-Numbers for Appendix D up to the free energy: features, random readouts, replicas, and simulated test errors.
+Numbers for Appendix D up to the free energy: features, random readouts, replicas, and the model that is simulated.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -16,21 +15,16 @@ from giantsteps.derivations.activations.activation import activation
 from giantsteps.derivations.free_energy import symbols as s
 from giantsteps.derivations.saddle_point import symbols as s_saddle
 from giantsteps.numerics.experiments.ensembles import Sizes, equivalent_map, spiked_random_features
-from giantsteps.numerics.experiments.simulate import simulate
 from giantsteps.numerics.gaussian.coefficients import conditional_coefficients
 from giantsteps.numerics.models.model import Model
 from giantsteps.verify.checks.points import Point
-from giantsteps.verify.checks.simulation import Measured, column
-from giantsteps.verify.protocol.claim import Domain, Profile, Range
+from giantsteps.verify.protocol.claim import Domain, Range
 from giantsteps.verify.second_route.grids import normal_line
-from giantsteps.verify.second_route.models import GENERIC, solved
+from giantsteps.verify.second_route.models import GENERIC
 from giantsteps.verify.second_route.saddle_point.letters import (
     DOMAIN,
     GENERIC_LETTERS,
-    functions_at,
-    measured,
     model_at,
-    numbers,
 )
 from giantsteps.verify.second_route.values import LETTERS, PAIRS, by_glyph, value
 
@@ -310,75 +304,22 @@ def nothing_else(point: Point) -> Mapping[str, float]:
     return {}
 
 
-def trained(point: Point) -> Mapping[str, float] | None:
-    """The training objective per neuron at the solver's saddle point, and the entropic term of isotropic rows there."""
-    found = measured(point)
-    if found is None:
-        return None
-    v, beta, ridge = dict(found), value(point, s.beta), value(point, s.ridge)
-    bulks = [value(point, x) for x in s.c_of]
-    X = [
-        [
-            v[s_saddle.q1_hat_of[a][b].name] + beta * v[s_saddle.psi_hat_of[a].name] * v[s_saddle.psi_hat_of[b].name]
-            for b in LETTERS
-        ]
-        for a in LETTERS
-    ]
-    entropic = sum(X[a][b] * v[s.V1_of[a][b].name] for a in LETTERS for b in LETTERS)
-    for a in LETTERS:
-        along = v[s_saddle.q2_hat_of[a].name] + beta * bulks[a] * v[s_saddle.zeta_hat_of[a].name] ** 2
-        entropic += along * v[s.V2_of[a].name]
-    size = sum(v[x.name] for x in s_saddle.q2_of)
-    objective = (value(point, s.alpha) / beta * v[s.training_error.name] + ridge * size) / 2
-    return {**v, s.entropic_term.name: entropic / 2, s.free_energy.name: objective}
-
-
-_SIMULATED: dict[str, Point] = {
-    "tanh for sin, letters 1.2 and -0.8": {
-        "activation": "z/sqrt(1 + z**2) + 1/4",
-        "target": "sin(z)",
-        s.alpha.name: 1.5,
-        s.beta.name: 0.8,
-        s.ridge.name: 0.1,
-        s.noise.name: 0.1,
-        s.gamma.name: 0.8,
-        s.r.name: 1.0,
-        s.letter[0].name: 1.2,
-        s.letter[1].name: -0.8,
-        s.c_of[0].name: 1.2,
-        s.c_of[1].name: 0.9,
-        s.fraction[0].name: 0.4,
-    }
+SIMULATED: Mapping[str, Model] = {
+    "tanh for sin, letters 1.2 and -0.8": model_at(
+        {
+            "activation": "z/sqrt(1 + z**2) + 1/4",
+            "target": "sin(z)",
+            s.alpha.name: 1.5,
+            s.beta.name: 0.8,
+            s.ridge.name: 0.1,
+            s.noise.name: 0.1,
+            s.gamma.name: 0.8,
+            s.r.name: 1.0,
+            s.letter[0].name: 1.2,
+            s.letter[1].name: -0.8,
+            s.c_of[0].name: 1.2,
+            s.c_of[1].name: 0.9,
+            s.fraction[0].name: 0.4,
+        }
+    )
 }
-
-
-@lru_cache(maxsize=8)
-def _simulated_models(dimensions: tuple[int, ...], draws: range) -> Mapping[str, tuple[Measured, ...]]:
-    found = {}
-    for name, point in _SIMULATED.items():
-        runs = []
-        for dimension in dimensions:
-            run = simulate(model_at(point), dimension=dimension, seeds=len(draws), seed=draws.start)
-            model = run.model
-            assert isinstance(model, Model)
-            at = dict(point) | {
-                s.alpha.name: model.alpha,
-                s.beta.name: model.beta,
-                s.fraction[0].name: model.groups[0].fraction,
-            }
-            values = {k: v for k, v in at.items() if isinstance(v, float)}
-            runs.append(
-                Measured(dimension, run.values("test_error"), values | numbers(solved(model_at(at))), functions_at(at))
-            )
-        found[name] = tuple(runs)
-    return found
-
-
-def simulated(quantity: sp.Basic, profile: Profile) -> Mapping[str, tuple[Measured, ...]]:
-    """Test errors of simulated features with two letters.
-
-    Many more seeds at half the dimensions cost little more than the profile's own, and its wrong neighbours, of which
-    the nearest are five per cent away, are not left to luck.
-    """
-    column(quantity, s.test_error)
-    return _simulated_models(tuple(d // 2 for d in profile.dimensions), profile.draws(10))

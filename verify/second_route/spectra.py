@@ -1,11 +1,7 @@
-"""Numbers for Appendix F: small random features, averages at the solver's saddle point, and simulated spectra.
-
-Log-determinants of features: integrals of the solver's Stieltjes transform, and eigenvalues of samples.
-"""
+"""Numbers for Appendix F: small random features, and simulated spectra, resolvents and log-determinants."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping
 from functools import lru_cache
 
@@ -13,33 +9,21 @@ import numpy as np
 import sympy as sp
 from numpy.typing import NDArray
 
-from giantsteps.derivations.activations.activation import Activation, activation
-from giantsteps.derivations.bulk import symbols as s_bulk
+from giantsteps.derivations.activations.activation import activation
 from giantsteps.derivations.free_energy.along_spike import mu0, mu1, mu2
 from giantsteps.derivations.language.expectation import Expectation
 from giantsteps.derivations.spectrum import symbols as s
 from giantsteps.numerics.experiments.ensembles import Sizes, spiked_random_features, trained_network
+from giantsteps.numerics.experiments.ridge import at_sizes as at_ratios
 from giantsteps.numerics.models.model import Model
 from giantsteps.numerics.models.network import Network
-from giantsteps.numerics.saddle_point.ridge import solve
-from giantsteps.verify.checks.evaluate import evaluate
+from giantsteps.verify.checks.evaluate import Functions, evaluate
+from giantsteps.verify.checks.points import Point
 from giantsteps.verify.checks.simulation import Measured, at_sizes, column
 from giantsteps.verify.protocol.claim import Domain, Profile, Range
-from giantsteps.verify.second_route import models
 from giantsteps.verify.second_route.gradient_step.real import steadied
-from giantsteps.verify.second_route.grids import SMOOTH, Function, normal_line
-from giantsteps.verify.second_route.models import (
-    GENERIC,
-    Point,
-    functions_at,
-    functions_of,
-    measured,
-    model_at,
-    numbers,
-    solved,
-)
-from giantsteps.verify.second_route.networks import numbers as network_numbers
-from giantsteps.verify.second_route.networks.step import Step, batch_forms, law
+from giantsteps.verify.second_route.grids import normal_line
+from giantsteps.verify.second_route.models import GENERIC, between, functions_of
 from giantsteps.verify.second_route.values import by_glyph
 
 Array = NDArray[np.float64]
@@ -196,48 +180,17 @@ def few_replicas(point: Point) -> Mapping[str, float]:
     return {s.replicas.name: float(count), s.log_mode_integral.name: float(log)}
 
 
-def schur_numbers(point: Point) -> Mapping[str, float] | None:
-    values = measured(point)
-    if values is None:
-        return None
-    found = [
-        evaluate(average, values, functions_at(point))
-        for average in (E(s.kappa**2 * mu1**2 / (1 + V)), E(s.kappa * mu0 * mu1 / (1 + V)), E(mu0**2 / (1 + V)))
-    ]
-    return {s.schur.name: found[0] - found[1] ** 2 / found[2]}
-
-
-MODELS: Mapping[str, Point] = {
-    "tanh, alpha = 1.5": {
-        "activation": "tanh(z)",
-        "target": "sin(z)",
-        s.alpha.name: 1.5,
-        s.beta.name: 1.0,
-        s.ridge.name: 0.3,
-        s.noise.name: 0.0,
-        s.r.name: 1.2,
-        s.c.name: 1.3,
-        s.gamma.name: 0.5,
-    },
-    "sin, alpha = 0.8": {
-        "activation": "sin(z)",
-        "target": "sin(z)",
-        s.alpha.name: 0.8,
-        s.beta.name: 0.6,
-        s.ridge.name: 0.1,
-        s.noise.name: 0.0,
-        s.r.name: 0.8,
-        s.c.name: 0.9,
-        s.gamma.name: 0.5,
-    },
+MODELS: Mapping[str, Model] = {
+    "tanh, alpha = 1.5": between(
+        "tanh(z)", "sin(z)", alpha=1.5, beta=1.0, ridge=0.3, spike=1.2, bulk=1.3, alignment=0.5
+    ),
+    "sin, alpha = 0.8": between("sin(z)", "sin(z)", alpha=0.8, beta=0.6, ridge=0.1, spike=0.8, bulk=0.9, alignment=0.5),
 }
 
 
 @lru_cache(maxsize=64)
-def _resolvent_samples(name: str, dimension: int, draws: range) -> tuple[float, ...]:
-    model = model_at(MODELS[name])
-    sizes = Sizes.rounded(dimension, alpha=model.alpha, beta=model.beta, fractions=(1.0,))
-    samples = []
+def _resolvent_samples(model: Model, dimension: int, draws: range) -> tuple[float, ...]:
+    sizes, samples = _sizes(model, dimension), []
     for seed in draws:
         generator = np.random.default_rng((190, dimension, seed))
         features = spiked_random_features(model, sizes, generator).features(generator.normal(size=(sizes.n, dimension)))
@@ -245,26 +198,27 @@ def _resolvent_samples(name: str, dimension: int, draws: range) -> tuple[float, 
     return tuple(samples)
 
 
-def resolvents(quantity: sp.Basic, profile: Profile) -> Mapping[str, tuple[Measured, ...]]:
-    """The trace of the resolvent at z = -lambda, against V2 of the ridge solver at the realised ratios."""
+def resolvents(
+    beside: Callable[[Model | Network], tuple[dict[str, float], Functions]], quantity: sp.Basic, profile: Profile
+) -> Mapping[str, tuple[Measured, ...]]:
+    """The trace of the resolvent at z = -lambda, against V2 at the realised ratios."""
     column(quantity, s.stieltjes)
 
-    def one(name: str, d: int) -> Measured:
-        at = _at_size(model_at(MODELS[name]), d)
-        return Measured(d, _resolvent_samples(name, d, profile.draws(1)), numbers(solved(at)))
+    def one(model: Model, d: int) -> Measured:
+        samples = _resolvent_samples(model, d, profile.draws(1))
+        return Measured(d, samples, beside(at_ratios(model, _sizes(model, d)))[0])
 
-    return at_sizes({name: name for name in MODELS}, profile, one)
+    return at_sizes(MODELS, profile, one)
 
 
-def _at_size(model: Model, d: int) -> Model:
-    """The model at the ratios that sizes of dimension d realise."""
-    sizes = Sizes.rounded(d, alpha=model.alpha, beta=model.beta, fractions=(1.0,))
-    return model.changed(alpha=sizes.alpha, beta=sizes.beta)
+def _sizes(subject: Model | Network, d: int) -> Sizes:
+    """Whole sizes at dimension d."""
+    alpha0 = subject.alpha0 if isinstance(subject, Network) else 0.0
+    return Sizes.rounded(d, alpha=subject.alpha, beta=subject.beta, alpha0=alpha0, fractions=(1.0,))
 
 
 @lru_cache(maxsize=64)
-def _outlier_samples(name: str, dimension: int, draws: range) -> tuple[float, ...]:
-    model = model_at(MODELS[name])
+def _outlier_samples(model: Model, dimension: int, draws: range) -> tuple[float, ...]:
     functions, p = functions_of(model), round(model.beta * dimension)
     mean, mixed, along, linear, rest = (
         evaluate(E(f), {}, functions) for f in (mu0**2, s.kappa * mu0 * mu1, s.kappa**2 * mu1**2, mu1**2, mu2**2)
@@ -284,72 +238,17 @@ def outliers(quantity: sp.Basic, profile: Profile) -> Mapping[str, tuple[Measure
     """The largest eigenvalue of population covariances, over p."""
     column(quantity, s.spike_eigenvalue_rate)
 
-    def one(name: str, d: int) -> Measured:
-        return Measured(d, _outlier_samples(name, d, profile.draws(1)), {}, functions_of(model_at(MODELS[name])))
+    def one(model: Model, d: int) -> Measured:
+        return Measured(d, _outlier_samples(model, d, profile.draws(1)), {}, functions_of(model))
 
-    return at_sizes({name: name for name in MODELS}, profile, one)
-
-
-# ln det = ln lambda - integral of V2 - 1/t over t > lambda, whose rest beyond e^26 lambda is e^-26 of it.
-_REACH, _PANELS, _ORDER = 26.0, 4, 16
-
-
-def from_stieltjes(model: Model) -> float:
-    """The log-determinant as an integral of the solver's V2 over the ridge."""
-    nodes, weights = np.polynomial.legendre.leggauss(_ORDER)
-    width = _REACH / _PANELS
-    total = 0.0
-    for panel in range(_PANELS):
-        for node, weight in zip(nodes, weights, strict=True):
-            t = model.ridge * math.exp(width * (panel + 0.5 * (1.0 + node)))
-            V2 = float(solve(model.changed(ridge=t)).order_parameters.V2[0])
-            total += 0.5 * width * weight * (t * V2 - 1.0)
-    return math.log(model.ridge) - total
-
-
-def isotropic(point: Point) -> Mapping[str, float] | None:
-    """The solver's order parameters at a point, and the log-determinant from its Stieltjes transform."""
-    values = models.measured(point)
-    return None if values is None else {**values, s.features_log_det.name: from_stieltjes(models.model_at(point))}
-
-
-def _own(model: Model) -> dict[str, float]:
-    """g, p and l of a network at its solution: p by the formula of V2, l by bisection of its own equation."""
-    values, step = numbers(solved(model)), model.network_step
-    assert step is not None
-    rate, V1_hat, V2 = step.eta / model.beta, values[s.V1_hat.name], values[s.V2.name]
-    gain = model.beta * V1_hat * V2
-    student, target = (_named(f) for f in (model.activation, model.target))
-    weight = law(Step(student, target, step.alpha0, rate, model.beta))[s_bulk.row_weight.name]
-    forms = batch_forms(target, step.alpha0, (1.0 + gain) / (gain * weight))
-    return {
-        **values,
-        s.alpha0.name: step.alpha0,
-        s.gain.name: gain,
-        s.row_weight.name: weight,
-        s.row_trace.name: forms[s_bulk.batch_trace.name] / (gain * weight),
-        s.leverage.name: forms[s.leverage.name],
-    }
-
-
-def _named(function: Activation) -> str:
-    return next(name for name in SMOOTH if activation(name) == function)
-
-
-def network(point: Point) -> Mapping[str, float] | None:
-    """The same for the network of a point."""
-    model = network_numbers.model_at(point)
-    if not solved(model).converged:
-        return None
-    return {**_own(model), s.features_log_det.name: from_stieltjes(model)}
+    return at_sizes(MODELS, profile, one)
 
 
 @lru_cache(maxsize=64)
 def _sampled(subject: Model | Network, d: int, draws: range) -> tuple[tuple[float, Array], ...]:
     """The log-determinants of sampled features over p, each with its inputs' components kappa along the spike."""
     found = []
-    alpha0 = subject.alpha0 if isinstance(subject, Network) else 0.0
-    sizes = Sizes.rounded(d, alpha=subject.alpha, beta=subject.beta, alpha0=alpha0, fractions=(1.0,))
+    sizes = _sizes(subject, d)
     for seed in draws:
         weights, batch, generator = (np.random.default_rng((89, d, seed, k)) for k in range(3))
         if isinstance(subject, Network):
@@ -364,33 +263,29 @@ def _sampled(subject: Model | Network, d: int, draws: range) -> tuple[tuple[floa
     return tuple(found)
 
 
-def _measured(
-    subject: Model | Network, d: int, draws: range, values: Mapping[str, float], functions: Mapping[str, Function]
-) -> Measured:
-    """The log-determinants, less what the draw of kappa alone explains: the mean of ln(1 + V(kappa)) over the inputs,
-    minus E ln(1 + V). Inputs are drawn after the rows, so that it has mean zero.
+def sampled(
+    subjects: Mapping[str, Model | Network], beside: Callable[[Model | Network], tuple[dict[str, float], Functions]],
+    draws: int, quantity: sp.Basic, profile: Profile,
+) -> Mapping[str, tuple[Measured, ...]]:  # fmt: skip
+    """The log-determinants of features without their largest eigenvalue, less what the draw of kappa alone explains:
+    the mean of ln(1 + V(kappa)) over the inputs, minus E ln(1 + V). Inputs are drawn after the rows, so that it has
+    mean zero.
     """
-
-    def log(kappa: Array) -> Array:
-        V = functions["mu1"](kappa) ** 2 * values[s.V1.name] + functions["mu2"](kappa) ** 2 * values[s.V2.name]
-        return np.asarray(np.log1p(V))
-
-    found, (line, weight) = _sampled(subject, d, draws), normal_line(1 / 16, 12.0)
-    mean = float(weight @ log(line))
-    controls = np.array([[float(np.mean(log(kappa))) - mean] for _, kappa in found])
-    return Measured(d, tuple(steadied(np.array([x for x, _ in found]), controls)), values, functions)
-
-
-def sampled_features(quantity: sp.Basic, profile: Profile) -> Mapping[str, tuple[Measured, ...]]:
-    """Eigenvalues of spiked random features, without the largest."""
     column(quantity, s.features_log_det)
+    line, weight = normal_line(1 / 16, 12.0)
 
-    def one(point: Point, d: int) -> Measured:
-        model = models.model_at(point)
-        at = _at_size(model, d)
-        return _measured(model, d, profile.draws(2), numbers(solved(at)), functions_of(at))
+    def one(subject: Model | Network, d: int) -> Measured:
+        values, functions = beside(at_ratios(subject, _sizes(subject, d)))
 
-    return at_sizes(MODELS, profile, one)
+        def log(kappa: Array) -> Array:
+            V = functions["mu1"](kappa) ** 2 * values[s.V1.name] + functions["mu2"](kappa) ** 2 * values[s.V2.name]
+            return np.asarray(np.log1p(V))
+
+        found, mean = _sampled(subject, d, profile.draws(draws)), float(weight @ log(line))
+        controls = np.array([[float(np.mean(log(kappa))) - mean] for _, kappa in found])
+        return Measured(d, tuple(steadied(np.array([x for x, _ in found]), controls)), values, functions)
+
+    return at_sizes(subjects, profile, one)
 
 
 # A small batch and a large rate: the covariance of the rows is far from isotropic.
@@ -399,14 +294,3 @@ NETWORKS = {
         activation("tanh"), activation("sin"), alpha=1.5, beta=1.0, ridge=0.1, alpha0=1.0, eta=6.0
     )
 }
-
-
-def sampled_networks(quantity: sp.Basic, profile: Profile) -> Mapping[str, tuple[Measured, ...]]:
-    """Eigenvalues of the features of real networks, without the largest."""
-    column(quantity, s.features_log_det)
-
-    def one(network_: Network, d: int) -> Measured:
-        model = network_numbers.own_model(network_)
-        return _measured(network_, d, profile.draws(5), _own(model), functions_of(model))
-
-    return at_sizes(NETWORKS, profile, one)

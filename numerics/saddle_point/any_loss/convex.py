@@ -25,7 +25,7 @@ from giantsteps.numerics.bulk.of_model import equivalent_of
 from giantsteps.numerics.gaussian.spike_rule import Layer
 from giantsteps.numerics.models.losses import ClippedLoss, Loss, ProximalLoss
 from giantsteps.numerics.models.model import Model, ModelError
-from giantsteps.numerics.models.solution import Conjugates, OrderParameters, Solution, by_direction
+from giantsteps.numerics.models.solution import OrderParameters, Solution
 from giantsteps.numerics.saddle_point.any_loss.classification import classification_error, sign_changes
 from giantsteps.numerics.saddle_point.any_loss.envelope import known_by_its_map_alone
 from giantsteps.numerics.saddle_point.any_loss.newton import ROUNDING, Found, along_path, newton, polished
@@ -35,6 +35,7 @@ from giantsteps.numerics.saddle_point.equations import undecided
 from giantsteps.numerics.saddle_point.finite_width import checked_width
 from giantsteps.numerics.saddle_point.level import UNDECIDED, extra_reach, solve_on
 from giantsteps.numerics.saddle_point.map_uncertainty import SMALL, neighbours, relative_uncertainty
+from giantsteps.numerics.saddle_point.packed import unpacked
 from giantsteps.numerics.saddle_point.profile import profile
 
 Array = NDArray[np.float64]
@@ -301,24 +302,6 @@ def _wrong(system: System, yhat: Array, across: Array, variance: Array) -> float
 
 def _order_parameters(level: _Level) -> OrderParameters:
     system, at = level.system, level.found.at
-    values, m, overlaps, q = system.split(system.least_means(level.found.x))
-    model, groups, width = system.model, system.table.groups, system.width
-    forces = at.forces
-    count, spiked = len(system.table.along), groups * model.rank
-    overlap, tau = unpack(values)
-    q1, q2 = unpack(q)
-    uniform = np.zeros(groups) if width is None else m**2 / (width * np.array(model.fractions))
-    return OrderParameters(
-        m=m,
-        zeta=by_direction(overlaps[:spiked], model.rank),
-        psi=overlaps[count:],
-        q1=q1 - np.diag(np.array(model.bulks) * uniform),
-        q2=q2 - uniform,
-        V1=overlap,
-        V2=tau,
-        conjugates=Conjugates(
-            *unpack(at.conjugates), *unpack(at.hats), by_direction(forces[:spiked], model.rank), forces[count:],
-            forces[spiked:count],
-        ),
-        chi=overlaps[spiked:count],
-    )  # fmt: skip
+    solved = system.split(system.least_means(level.found.x))
+    width = math.inf if system.width is None else system.width
+    return unpacked(system.model, *solved, at.conjugates, at.hats, at.forces, width)

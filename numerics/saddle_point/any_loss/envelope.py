@@ -138,9 +138,9 @@ class _Pieces:
         self.count = sum(piece.count for _, piece in pieces)
 
     def envelope(self, at: Output) -> Envelope:
-        parts = [piece.envelope(at.at(row)) for row, piece in self.pieces]
-        slope = np.concatenate([part.slope for part in parts], axis=-1)
-        return Envelope(slope, np.concatenate([part.curvature for part in parts], axis=-1))
+        found = [piece.envelope(at.at(row)) for row, piece in self.pieces]
+        slope = np.concatenate([part.slope for part in found], axis=-1)
+        return Envelope(slope, np.concatenate([part.curvature for part in found], axis=-1))
 
     def loss(self, at: Output, new: bool) -> Array:
         return np.concatenate([piece.loss(at.at(row), new) for row, piece in self.pieces])
@@ -316,9 +316,9 @@ class _Smooth(_Rule):
             M2, cube = l2 * inverse, inverse**3
             M3, M4 = l3 * cube, (l4 - 3.0 * V * l3 * l3 * inverse) * cube * inverse
             mm = l1 * M2
-            parts = np.array([l1, M2, M3, M4, l1 * l1, mm, M2 * M2 + l1 * M3, l1 * mm])
-            total[:8] += one * parts
-            total[8:11] += z * parts[:3]
+            terms = np.array([l1, M2, M3, M4, l1 * l1, mm, M2 * M2 + l1 * M3, l1 * mm])
+            total[:8] += one * terms
+            total[8:11] += z * terms[:3]
             total[11] += z * mm
             total[12] += zz * M2
         return _assembled(self.nodes.sums(total), at.across, self.scale == 0.0)
@@ -373,8 +373,8 @@ class _General(_Rule):
             curved = M2 * ((xi * xi - 1.0) / deviation**2)
             total += weight * np.array([M1, M2, tilted, curved, M1 * M1, mm, mm * (xi / deviation), M1 * mm])
         z = self.nodes.place
-        parts = np.concatenate([total, z * total[:3], z * total[5:6], (z * z - 1.0) * total[1:2]]) * self.nodes.weight
-        return _assembled(self.nodes.sums(parts), at.across, self.scale == 0.0)
+        terms = np.concatenate([total, z * total[:3], z * total[5:6], (z * z - 1.0) * total[1:2]]) * self.nodes.weight
+        return _assembled(self.nodes.sums(terms), at.across, self.scale == 0.0)
 
     def loss(self, at: Output, new: bool) -> Array:
         centre, deviation, V = self._given(at)

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import replace
 
 import numpy as np
 
-from giantsteps.reports.figures.figures import Figure
+from giantsteps.reports.figures.canvas import Figure
 from giantsteps.reports.measurements.models import Data
-from giantsteps.reports.measurements.network_trial import BEYOND, MARKS, Row, drawn_rows, row_of
+from giantsteps.reports.measurements.network_trial import BEYOND, MARKS, drawn_rows, row_of
 from giantsteps.reports.measurements.normal_deviates import look_normal, normality, spread
 from giantsteps.reports.measurements.study import Study, Table
 from giantsteps.reports.studies.networks.drawn import COUNT, DRAW, JUDGED, RUNS, entries
@@ -18,19 +17,13 @@ from giantsteps.reports.studies.networks.predicted import KEY, THEORIES, Judged,
 from giantsteps.verify.checks.finite_size import CONFIRMED, FALSE_ALARM, INCONCLUSIVE, REFUTED, Comparison
 
 SLUG = "any_activation"
-COMMAND = "python -m benchmarks.networks.any_activation.trial simulate"
-_WORDS = {
-    "test_error": "test error", "training_error": "training error", "m": "m", "zeta": "zeta", "q2": "q2",
-}  # fmt: skip
+COMMAND = "python -m benchmarks.networks any_activation simulate"
 
 
 def study() -> Study | None:
     """The page; None where the measurements are not installed."""
     data = samples()
-    if not data:
-        return None
-    judged = judged_in(data)
-    return replace(page(judged, data), figures=(drawn(judged),))
+    return page(data) if data else None
 
 
 def judged_in(data: Data) -> tuple[Judged, ...]:
@@ -40,8 +33,9 @@ def judged_in(data: Data) -> tuple[Judged, ...]:
     return tuple(judge(entry, runs) for entry, runs in listed if len(runs) >= 2)
 
 
-def page(judged: Sequence[Judged], data: Data) -> Study:
-    """The page but for its figure; its numbers are computed from the samples and from the predictions in the file."""
+def page(data: Data) -> Study:
+    """The page from the samples and from the predictions in the file."""
+    judged = judged_in(data)
     text = (
         "The paper's theory takes an odd activation and a bulk whose rows after the step are isotropic and of one "
         "norm. The map of the step and the network's own bulk are built here for any activation, and this is their "
@@ -54,7 +48,8 @@ def page(judged: Sequence[Judged], data: Data) -> Study:
         _deviates_text(judged),
         *_failures(judged),
     )
-    return Study("any-activation", "Networks of any activation on trial", text, (_table(judged),), (), COMMAND)
+    title = "Networks of any activation on trial"
+    return Study(SLUG, title, text, (_table(judged),), (_figure(judged),), COMMAND)
 
 
 def _runs_text(judged: Sequence[Judged], data: Data) -> str:
@@ -67,9 +62,13 @@ def _runs_text(judged: Sequence[Judged], data: Data) -> str:
     return (
         f"{len(measured)} of {COUNT} networks were measured, with independent seeds: {', '.join(listed)}. Deviations "
         "from the theory at the realised ratios and the simulated width are extrapolated in 1/d by the protocol of "
-        f"`giantsteps compare`; {', '.join(_WORDS[name] for name in JUDGED)} decide together, and a theory that is "
+        f"`giantsteps compare`; {', '.join(map(_words, JUDGED))} decide together, and a theory that is "
         f"right is REFUTED with probability {FALSE_ALARM:g} at most, for each network."
     )
+
+
+def _words(name: str) -> str:
+    return name.replace("_", " ")
 
 
 def verdicts(judged: Sequence[Judged], theory: str) -> Counter[str]:
@@ -98,10 +97,8 @@ def _deviates_text(judged: Sequence[Judged]) -> str:
     own, other = (deviates(judged, theory) for theory in ("network", "isotropic"))
     tests = np.array(own["test_error"])
     looks = "look" if look_normal(tests) else "do not look"
-    spreads = ", ".join(f"{_WORDS[name]} {np.sqrt(np.mean(np.square(own[name]))):.2f}" for name in JUDGED)
-    beyond = sum(
-        any(abs(c.z or 0.0) > BEYOND for c in j.reports["isotropic"].comparisons) for j in judged
-    )  # fmt: skip
+    spreads = ", ".join(f"{_words(name)} {np.sqrt(np.mean(np.square(own[name]))):.2f}" for name in JUDGED)
+    beyond = sum(_largest(j) > BEYOND for j in judged)
     return (
         f"Where a theory is right each deviate is standard normal. Those of the network's own theory have root mean "
         f"squares of {spreads} (expected 1 +- {(2 * len(tests)) ** -0.5:.2f}); its test errors {looks} standard normal "
@@ -113,10 +110,8 @@ def _deviates_text(judged: Sequence[Judged]) -> str:
 
 def _failures(judged: Sequence[Judged]) -> tuple[str, ...]:
     """What the protocol says where the network's own theory is not CONFIRMED."""
-    kept = (j for j in judged if j.reports["network"].verdict != CONFIRMED)
-    sentences = [
-        f"{_pair(j)}: {j.reports['network'].verdict}: {j.reports['network'].sentence}." for j in kept
-    ]  # fmt: skip
+    reports = ((_pair(j), j.reports["network"]) for j in judged)
+    sentences = [f"{pair}: {one.verdict}: {one.sentence}." for pair, one in reports if one.verdict != CONFIRMED]
     return (" ".join(sentences),) if sentences else ()
 
 
@@ -129,47 +124,44 @@ def _named(j: Judged) -> str:
     return f"{_pair(j)}, alpha0 {entry.alpha0:g}, eta {entry.eta:g}, beta {entry.beta:g}"
 
 
-def _of(j: Judged, theory: str, observable: str) -> Comparison:
-    return next(c for c in j.reports[theory].comparisons if c.observable == observable)
+def _largest(j: Judged) -> float:
+    """The largest deviate of the isotropic theory over what decides."""
+    return max(abs(c.z or 0.0) for c in j.reports["isotropic"].comparisons)
 
 
-def rows_of(judged: Sequence[Judged]) -> tuple[Row, ...]:
-    """The test errors of all networks beside both theories, where samples decide."""
-    found = ((_named(j), {theory: _of(j, theory, "test_error") for theory in THEORIES}) for j in judged)
-    return tuple(row_of(name, both) for name, both in found if all(c.z is not None for c in both.values()))
+def _tests(j: Judged) -> dict[str, Comparison]:
+    """The comparisons of the test error, by theory."""
+    return {name: next(c for c in j.reports[name].comparisons if c.observable == "test_error") for name in THEORIES}
+
+
+def _shown(value: float | None, digits: str) -> str:
+    return "" if value is None else format(value, digits)
 
 
 def _table(judged: Sequence[Judged]) -> Table:
     rows = []
     for j in judged:
-        own, other = (_of(j, theory, "test_error") for theory in ("network", "isotropic"))
-        cells = [_named(j), f"alpha {j.entry.alpha:g}, ridge {j.entry.ridge:g}, noise {j.entry.noise:g}"]
-        cells += [f"{c.theory:.4g}" if c.theory is not None else "" for c in (other, own)]
-        caught = own.smallest_detectable
-        cells += [
-            f"{own.extrapolated:.4g}" if own.extrapolated is not None else "",
-            f"{own.z:+.1f}" if own.z is not None else "",
-            f"{max(abs(c.z or 0.0) for c in j.reports['isotropic'].comparisons):.1f}",
-            f"{caught:.0%}" if caught is not None else "",
-            j.reports["network"].verdict, j.reports["isotropic"].verdict,
-        ]  # fmt: skip
-        rows.append(tuple(cells))
-    heads = (
-        "network", "readout", "isotropic", "own", "measured", "z of own", "largest z of isotropic", "caught",
-        "own bulk", "isotropic bulk",
-    )  # fmt: skip
-    return Table(
+        other, own = (_tests(j)[theory] for theory in ("isotropic", "network"))
+        rows.append(
+            f"{_named(j)} | alpha {j.entry.alpha:g}, ridge {j.entry.ridge:g}, noise {j.entry.noise:g} | "
+            f"{_shown(other.theory, '.4g')} | {_shown(own.theory, '.4g')} | {_shown(own.extrapolated, '.4g')} | "
+            f"{_shown(own.z, '+.1f')} | {_largest(j):.1f} | {_shown(own.smallest_detectable, '.0%')} | "
+            f"{j.reports['network'].verdict} | {j.reports['isotropic'].verdict}"
+        )
+    return Table.of(
         "Test errors by both theories and as measured, extrapolated; the deviate of the network's own theory, the "
         "largest of the isotropic one over what decides; the relative error of a test error that would have been "
         "caught; verdicts",
-        heads,
-        tuple(rows),
+        "network | readout | isotropic | own | measured | z of own | largest z of isotropic | caught | own bulk | "
+        "isotropic bulk",
+        rows,
     )
 
 
-def drawn(judged: Sequence[Judged]) -> Figure:
-    """The test errors of all networks beside both theories."""
-    rows = rows_of(judged)
+def _figure(judged: Sequence[Judged]) -> Figure:
+    """The test errors of all networks beside both theories, where samples decide."""
+    found = ((_named(j), _tests(j)) for j in judged)
+    rows = [row_of(name, both) for name, both in found if all(c.z is not None for c in both.values())]
     title = "Test errors of networks of any activation against both theories"
     caption = f"{len(rows)} networks drawn before they were predicted; test errors extrapolated to infinite d. {MARKS}"
     return drawn_rows(rows, SLUG, title, caption, COMMAND)

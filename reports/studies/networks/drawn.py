@@ -5,7 +5,7 @@ numbers inside an activation, the generator says. Step, batch, width, samples, r
 Latin hypercube: each is cut into as many cells as there are networks, of equal length on its scale, and has one value,
 uniform, in each. No draw is rejected.
 
-`python -m benchmarks.networks.any_activation.trial draw` writes the list, `predict` what both theories say of it,
+`python -m benchmarks.networks any_activation draw` writes the list, `predict` what both theories say of it,
 `simulate` what networks do; the three files lie beside that program and come with the sources.
 """
 

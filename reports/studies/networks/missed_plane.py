@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 
 from giantsteps.numerics.models.documents import WIDTH
 from giantsteps.numerics.models.network import Network
-from giantsteps.reports.figures.figures import Figure
-from giantsteps.reports.measurements.drawing import finished, panels
+from giantsteps.reports.figures import canvas as draw
+from giantsteps.reports.figures.canvas import Figure
 from giantsteps.reports.measurements.study import Table
 from giantsteps.reports.studies.networks.learning_rate import errors
 
@@ -28,7 +28,7 @@ ETAS = tuple(float(f"{x:.3g}") for x in np.geomspace(0.5, 12.0, 8))
 
 @dataclass(frozen=True)
 class Plane:
-    """Test errors of one activation over BATCHES (rows) and ETAS (columns), by both theories, and without a step."""
+    """Test errors of one activation over batches (rows) and rates (columns), by both theories, and without a step."""
 
     student: str
     isotropic: Array
@@ -46,18 +46,13 @@ class Plane:
         return np.asarray(self.network > self.plain)
 
 
-def plane_of(student: str) -> Plane:
+def plane_of(student: str, batches: Sequence[float] = BATCHES, etas: Sequence[float] = ETAS) -> Plane:
     """One activation."""
-    networks = [Network(student, TARGET, ALPHA, BETA, RIDGE, alpha0, 1.0, NOISE) for alpha0 in BATCHES]
+    networks = [Network(student, TARGET, ALPHA, BETA, RIDGE, alpha0, 1.0, NOISE) for alpha0 in batches]
     isotropic, own = (
-        np.array([errors(network, theory, ETAS, WIDTH) for network in networks]) for theory in ("isotropic", "network")
+        np.array([errors(network, theory, etas, WIDTH) for network in networks]) for theory in ("isotropic", "network")
     )
     return Plane(student, isotropic, own, errors(networks[0], "isotropic", [0.0], WIDTH)[0])
-
-
-def planes() -> tuple[Plane, ...]:
-    """All of them."""
-    return tuple(plane_of(student) for student in ACTIVATIONS)
 
 
 def text(found: Sequence[Plane]) -> str:
@@ -70,7 +65,7 @@ def text(found: Sequence[Plane]) -> str:
 
 
 def _sentence(plane: Plane) -> str:
-    high, low = (_place(plane, k) for k in (int(np.argmax(plane.missed)), int(np.argmin(plane.missed))))
+    high, low = (_place(plane, int(extreme(plane.missed))) for extreme in (np.argmax, np.argmin))
     return f"{plane.student} from {low} to {high}, and on {plane.hurt.mean():.0%} of the plane the step hurts"
 
 
@@ -81,17 +76,18 @@ def _place(plane: Plane, k: int) -> str:
 
 def table(found: Sequence[Plane]) -> Table:
     """The corners, as numbers."""
-    corners = [(row, column) for row in (0, len(BATCHES) - 1) for column in (0, len(ETAS) - 1)]
-    return Table(
+    corners = [(row, column) for row in (0, -1) for column in (0, -1)]
+    heads = " | ".join(f"alpha0 {BATCHES[row]:g}, eta {ETAS[column]:g}" for row, column in corners)
+    return Table.of(
         "What the isotropic theory misses at the corners of the plane, as a share of the test error",
-        ("activation", *(f"alpha0 {BATCHES[row]:g}, eta {ETAS[column]:g}" for row, column in corners)),
-        tuple((plane.student, *(f"{plane.missed[corner]:+.1%}" for corner in corners)) for plane in found),
+        f"activation | {heads}",
+        (f"{one.student} | {' | '.join(f'{one.missed[corner]:+.1%}' for corner in corners)}" for one in found),
     )
 
 
-def drawn(found: Sequence[Plane], call: str) -> Figure:
+def figure(found: Sequence[Plane]) -> Figure:
     """The planes side by side, with the line beyond which the step hurts."""
-    canvas, all_axes = panels(len(found), width=12.6, height=3.9)
+    canvas, *all_axes = draw.panels(len(found), size=(12.6, 3.9))
     largest = 100.0 * max(float(np.max(np.abs(plane.missed))) for plane in found)
     for axes, plane in zip(all_axes, found, strict=True):
         image = axes.pcolormesh(
@@ -103,10 +99,10 @@ def drawn(found: Sequence[Plane], call: str) -> Figure:
         axes.set_title(plane.student, fontsize=9)
         axes.grid(False)
     all_axes[0].set_ylabel("alpha0")
-    canvas.colorbar(image, ax=list(all_axes), label="isotropic above own, per cent")
+    canvas.colorbar(image, ax=all_axes, label="isotropic above own, per cent")
     caption = (
         f"Learning {TARGET}: how far the isotropic theory's test error is above that of the network's own, over "
         "learning rate and batch. Along the black line the step changes nothing; on its side of long steps and small "
         "batches it hurts."
     )
-    return finished(canvas, "missed_plane", "What the isotropic theory misses", caption, call)
+    return draw.finished(canvas, "missed_plane", "What the isotropic theory misses", caption)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -20,14 +20,14 @@ from giantsteps.numerics.gaussian.coefficients import hermite_constants
 from giantsteps.numerics.models.documents import WIDTH
 from giantsteps.numerics.models.gradient_step import even_part
 from giantsteps.numerics.models.network import Network
-from giantsteps.reports.figures.figures import Figure
-from giantsteps.reports.measurements.drawing import STYLES, finished, legend, panels, points
-from giantsteps.reports.measurements.experiments import Data, Experiment, Measured, complete, stored
+from giantsteps.reports.figures import canvas as draw
+from giantsteps.reports.figures.canvas import Figure
+from giantsteps.reports.measurements.experiments import Data, Experiment, Measured, Measurement
 from giantsteps.reports.measurements.study import Study, Table, command
 from giantsteps.reports.studies.networks import missed_plane
 from giantsteps.reports.studies.networks.learning_rate import THEORIES, errors, vertex
 
-SLUG, SEED = "practitioner", 90
+SLUG = "practitioner"
 ACTIVATIONS = ("relu", "gelu", "silu", "softplus", "tanh", "tanh(z) + 0.2*he(2, z)")
 TARGETS = ("sin", "relu", "z + he(2, z)/2")
 ALPHA0, ALPHA, BETA, NOISE = 4.0, 2.0, 1.0, 0.1
@@ -97,13 +97,13 @@ class Case:
         return f"{self.eta:.2g}" + (" or less" if self.eta <= ETAS[0] else "")
 
     @property
-    def cells(self) -> tuple[str, ...]:
+    def row(self) -> str:
         """Its row of the table."""
         from_ = f"{self.hurts_from:.2g}" if self.hurts_from < math.inf else f"above {ETAS[-1]:g}"
         return (
-            self.target, self.student, f"{self.plain:.4f}", self.rate, f"{self.least:.4f}",
-            f"{self.least / self.plain - 1.0:+.0%}", from_,
-        )  # fmt: skip
+            f"{self.target} | {self.student} | {self.plain:.4f} | {self.rate} | {self.least:.4f} | "
+            f"{self.least / self.plain - 1.0:+.0%} | {from_}"
+        )
 
     def z(self, theory: str) -> list[float]:
         """Measured above a theory, in standard errors, at each measured rate."""
@@ -134,24 +134,28 @@ def stretch(student: str, target: str, eta: float) -> float:
     return float(found.filled[0, 0]) / law.bulk
 
 
-def study() -> Study | None:
-    """The page; None where samples are missing."""
-    data = stored(SLUG)
-    if not complete(data, EXPERIMENTS):
-        return None
+def page(data: Data) -> Study:
+    """The page from the samples."""
     cases = tuple(case_of(student, target, data) for target in TARGETS for student in ACTIVATIONS)
-    plane = missed_plane.planes()
-    found = page(cases)
-    text, table = missed_plane.text(plane), missed_plane.table(plane)
-    return replace(
-        found, text=(*found.text, text), tables=(*found.tables, table),
-        figures=(drawn(cases), missed_plane.drawn(plane, command(SLUG))),
-    )  # fmt: skip
+    planes = [missed_plane.plane_of(student) for student in missed_plane.ACTIVATIONS]
+    table = Table.of(
+        f"Test errors at width {WIDTH} by the network's own theory: of plain random features, and after the best step",
+        "target | activation | no step | best eta | error there | change | hurts from eta",
+        (case.row for case in cases),
+    )
+    return Study(
+        SLUG,
+        "Which activation, which step",
+        (*text_of(cases), missed_plane.text(planes)),
+        (table, missed_plane.table(planes)),
+        (_figure(cases), missed_plane.figure(planes)),
+        command(SLUG),
+    )
 
 
-def page(cases: Sequence[Case]) -> Study:
-    """The page from its cases: every number in the text is computed from them."""
-    text = (
+def text_of(cases: Sequence[Case]) -> tuple[str, ...]:
+    """What is said of the cases."""
+    return (
         "Which activation learns most from one gradient step, how large should the step be, and when is no step "
         "better? The network's own theory answers for any activation. They are compared at equal cost: alpha0 = "
         f"{ALPHA0:g} for the step, alpha = {ALPHA:g} for the readout, width beta = {BETA:g}, label noise {NOISE:g}, a "
@@ -164,7 +168,6 @@ def page(cases: Sequence[Case]) -> Study:
         _even_text(),
         _measured_text(cases),
     )
-    return Study(SLUG, "Which activation, which step", text, (_table(cases),), (), command(SLUG, "simulate"))
 
 
 def _best_text(target: str, cases: Sequence[Case]) -> str:
@@ -235,30 +238,24 @@ def _measured_text(cases: Sequence[Case]) -> str:
     )
 
 
-def _table(cases: Sequence[Case]) -> Table:
-    return Table(
-        f"Test errors at width {WIDTH} by the network's own theory: of plain random features, and after the best step",
-        ("target", "activation", "no step", "best eta", "error there", "change", "hurts from eta"),
-        tuple(case.cells for case in cases),
-    )
-
-
-def drawn(cases: Sequence[Case]) -> Figure:
+def _figure(cases: Sequence[Case]) -> Figure:
     """Test error over eta, one panel per target: lines are the network's own theory, points are networks."""
-    canvas, all_axes = panels(len(TARGETS), width=13.0, height=4.0)
+    canvas, *all_axes = draw.panels(len(TARGETS), size=(13.0, 4.0))
     for axes, target in zip(all_axes, TARGETS, strict=True):
         for style, case in enumerate(case for case in cases if case.target == target):
-            label = case.student if target == TARGETS[0] else ""
-            axes.plot(ETAS, case.curve, color=STYLES[style][0], lw=1.3)
-            axes.axhline(case.plain, color=STYLES[style][0], lw=0.7, ls=":")
-            points(axes, MEASURED_ETAS, case.measured, style, label)
+            draw.line(axes, ETAS, case.curve, style, ls="-", lw=1.3)
+            axes.axhline(case.plain, color=draw.STYLES[style][0], lw=0.7, ls=":")
+            draw.points(axes, MEASURED_ETAS, case.measured, style, case.student if target == TARGETS[0] else "")
         axes.set_xscale("log")
         axes.set_title(f"learning {target}", fontsize=9)
         axes.set_xlabel("learning rate eta")
     all_axes[0].set_ylabel("test error")
-    legend(all_axes[0])
+    draw.legend(all_axes[0])
     caption = (
         f"Test error over the learning rate: lines by the network's own theory at width {WIDTH}, dotted lines without "
         f"a step, points are networks at d = {DIMENSION} with {SEEDS} seeds and bars of one standard error."
     )
-    return finished(canvas, SLUG, "Which activation, which step", caption)
+    return draw.finished(canvas, SLUG, "Which activation, which step", caption)
+
+
+STUDY = Measurement(SLUG, 90, EXPERIMENTS, page)

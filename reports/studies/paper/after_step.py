@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
@@ -12,37 +10,36 @@ from numpy.typing import NDArray
 from giantsteps.derivations.activations.activation import activation
 from giantsteps.numerics.gaussian.coefficients import target_moments
 from giantsteps.numerics.saddle_point.one_group.batch import solve_batch
-from giantsteps.reports.figures.figures import Figure, canvas_of
-from giantsteps.reports.measurements.drawing import STYLES, finished, legend, points
-from giantsteps.reports.measurements.experiments import Data, Measured
+from giantsteps.reports.figures import canvas as draw
+from giantsteps.reports.figures.canvas import Figure
+from giantsteps.reports.measurements.experiments import Data
 from giantsteps.reports.measurements.study import Study
 from giantsteps.reports.studies.paper import settings as at
-from giantsteps.reports.studies.paper.curves import ALPHAS, DARK, Curve, draw, key
+from giantsteps.reports.studies.paper.curves import ALPHAS, key, learning
 from giantsteps.reports.studies.paper.output import along_target
-from giantsteps.reports.studies.paper.samples import EXPERIMENTS, SEED, samples
+from giantsteps.reports.studies.paper.samples import BY_BATCH, LEARNED, measurement
 from giantsteps.reports.studies.paper.series import Plotted, Series, Statement, agreement, alike, page
 
 Array = NDArray[np.float64]
 
-_MODULE = "giantsteps.reports.studies.paper.after_step"
 _WITH_STEP = at.BATCHES[1:]
 
 
 def figure_1(data: Data) -> Figure:
     """The function of the target's direction that the network learns, for several batches of the step."""
-    canvas, axes = canvas_of()
+    canvas, axes = draw.panels()
     x = np.linspace(-3.0, 3.0, 121)
-    axes.plot(x, target_moments(activation(at.SINE.target), 1.0, x)[0], color=DARK, lw=1.0, label="target")
-    for style, alpha0 in enumerate(at.BATCHES):
-        network, colour = at.SINE.network(alpha0, at.LEARNING_ALPHA), STYLES[style][0]
-        for bulk, dash, width in (("isotropic", "-", 1.6), ("network", "--", 1.0)):
-            name = f"_{'own' if bulk == 'network' else bulk} theory, alpha0 = {alpha0:g}"
-            axes.plot(x, along_target(network.model(bulk), x), color=colour, ls=dash, lw=width, label=name)
-        found = data[f"figure 1, alpha0 {alpha0:g}"]
-        points(axes, at.PLACES, [Measured.of(found[f"{t:g}"]) for t in at.PLACES], style, rf"$\alpha_0 = {alpha0:g}$")
+    axes.plot(x, target_moments(activation(at.SINE.target), 1.0, x)[0], color=draw.DARK, lw=1.0, label="target")
+    for style, (alpha0, experiment) in enumerate(LEARNED.items()):
+        network = at.SINE.network(alpha0, at.LEARNING_ALPHA)
+        for bulk, name, dash, width in (("isotropic", "isotropic", "-", 1.6), ("network", "own", "--", 1.0)):
+            label = f"_{name} theory, alpha0 = {alpha0:g}"
+            draw.line(axes, x, along_target(network.model(bulk), x), style, label, ls=dash, lw=width)
+        found = [experiment.measured(data, place) for place in experiment.observables]
+        draw.points(axes, at.PLACES, found, style, rf"$\alpha_0 = {alpha0:g}$")
     axes.set(xlabel=r"along the target $\theta\cdot x$", ylabel="mean output of the network")
-    legend(axes)
-    return finished(
+    draw.legend(axes)
+    return draw.finished(
         canvas,
         "figure_1",
         "What one step lets the network learn",
@@ -50,7 +47,6 @@ def figure_1(data: Data) -> Figure:
         f"the output at a given projection on the target. Points: networks at d = {at.DIMENSION}, each averaged "
         f"exactly over all other directions, mean over {at.SEEDS} with one standard error. Lines in their colour: the "
         "theory of the isotropic bulk (whole) and of the network's own (dashed).",
-        f"{_MODULE}.figure_1(samples())",
     )
 
 
@@ -86,67 +82,38 @@ def says_1(found: Plotted) -> tuple[Statement, ...]:
     )  # fmt: skip
 
 
-def study_1() -> Study | None:
+def page_1(data: Data) -> Study:
     """The page of Figure 1."""
     settings = (
         f"Settings: {at.SINE}, as the sources print them ({at.SINE.printed}). They do not print alpha, beta and the "
         f"other batches of this figure: alpha = {at.LEARNING_ALPHA:g}, beta = 1 and alpha0 = "
         f"{', '.join(f'{a:g}' for a in at.BATCHES)} are chosen."
     )
-    return page(1, "the function that a network learns along its target", settings, samples(), figure_1, says_1)
+    return page(1, "the function that a network learns along its target", settings, figure_1(data), says_1)
 
 
-def curves_of(panel: at.Setting, batches: Sequence[float] = at.BATCHES) -> tuple[Curve, ...]:
-    """The learning curves of one panel of Figure 2."""
-    return tuple(
-        Curve(
-            rf"$\alpha_0 = {alpha0:g}$",
-            f"alpha0 = {alpha0:g}",
-            {
-                f"figure 2, {panel.student}/{panel.target}, alpha0 {alpha0:g}, alpha {alpha:g}": panel.network(
-                    alpha0, alpha
-                )
-                for alpha in at.RATIOS
-            },
-        )
-        for alpha0 in batches
-    )
-
-
-def figure_2(data: Data, batches: Sequence[float] = at.BATCHES, dimension: int = at.DIMENSION) -> Figure:
-    """Test error against alpha for several batches of the step: a row for each setting, the differences beside.
-
-    `dimension` is that of the networks in `data`.
-    """
-    seeds = min(len(found["test_error"]) for name, found in data.items() if name.startswith("figure 2"))
-    canvas, *panels = canvas_of(columns=2, rows=len(at.PANELS))
+def figure_2(data: Data) -> Figure:
+    """Test error against alpha for several batches of the step: a row for each setting, the differences beside."""
+    canvas, *panels = draw.panels(columns=2, rows=len(at.PANELS))
     for panel, axes, beside in zip(at.PANELS, panels[::2], panels[1::2], strict=True):
         infinite = solve_batch(panel.model(np.inf), alpha=ALPHAS).test_error
-        axes.plot(ALPHAS, infinite, color=DARK, lw=1.2, ls=":", label=r"$\alpha_0 = \infty$")
+        axes.plot(ALPHAS, infinite, color=draw.DARK, lw=1.2, ls=":", label=r"$\alpha_0 = \infty$")
         axes.axhline(panel.best_linear, color="black", lw=1.0, ls="--", label="best linear predictor")
-        curves = curves_of(panel, batches)
-        shown = draw(axes, curves, data, beside)
+        curves = BY_BATCH[panel.name]
+        shown = learning(axes, curves, data, beside)
         axes.set_title(panel.title, fontsize=9)
         beside.set_title("networks, and their own theory", fontsize=9)
         if panel is at.PANELS[1]:  # the one with room for it
             key(axes, curves, shown, more=2, loc="upper right")
-    return finished(
+    return draw.finished(
         canvas,
         "figure_2",
         "Networks after one step, by the batch of the step",
-        f"Width beta = 1. Points: networks that took the step at d = {dimension}, mean over {seeds} with one "
+        f"Width beta = 1. Points: networks that took the step at d = {at.DIMENSION}, mean over {at.SEEDS} with one "
         "standard error. Lines in their colour: the theory of the isotropic bulk (whole) and of the network's own bulk "
         "(dashed). Black: an infinite batch, and the best linear predictor. On the right both as they differ from the "
         "isotropic theory, in per cent of it: above zero means a larger error.",
-        f"{_MODULE}.figure_2(samples())",
     )
-
-
-def simulated_figure_2(batches: Sequence[float], dimension: int, seeds: int) -> Figure:
-    """Figure 2 with networks of another dimension, simulated now."""
-    wanted = {name for panel in at.PANELS for curve in curves_of(panel, batches) for name in curve.networks}
-    found = (replace(one, dimension=dimension, seeds=seeds) for one in EXPERIMENTS if one.name in wanted)
-    return figure_2({one.name: one.run(SEED) for one in found}, batches, dimension)
 
 
 def says_2(found: Plotted) -> tuple[Statement, ...]:
@@ -227,11 +194,14 @@ def _alike(panel: at.Setting, found: Plotted, right: int) -> Statement:
     return alike(pairs, f"{panel.name}: {words}", "this suite")
 
 
-def study_2() -> Study | None:
+def page_2(data: Data) -> Study:
     """The page of Figure 2."""
     settings = (
         "Settings: " + "; ".join(f"{panel} ({panel.printed})" for panel in at.PANELS) + ". The other batches are "
         f"chosen, and so are beta = 1 and the range of alpha. The least batch, alpha0 = {_WITH_STEP[0]:g}, is below "
         "one sample for every direction of the inputs."
     )
-    return page(2, "learning curves by the batch of the step", settings, samples(), figure_2, says_2)
+    return page(2, "learning curves by the batch of the step", settings, figure_2(data), says_2)
+
+
+STUDY_1, STUDY_2 = measurement(page_1), measurement(page_2)

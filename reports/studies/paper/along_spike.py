@@ -7,22 +7,28 @@ from numpy.typing import NDArray
 
 from giantsteps.derivations.activations.activation import activation
 from giantsteps.numerics.gaussian.coefficients import conditional_coefficients, target_moments
-from giantsteps.reports.figures.figures import Figure, canvas_of, projection
-from giantsteps.reports.measurements.drawing import STYLES, finished, legend, points
-from giantsteps.reports.measurements.experiments import Data, Measured
+from giantsteps.numerics.models.network import Network
+from giantsteps.reports.figures import canvas as draw
+from giantsteps.reports.figures.canvas import Figure
+from giantsteps.reports.figures.figures import projection
+from giantsteps.reports.measurements.experiments import Data
 from giantsteps.reports.measurements.study import Study
 from giantsteps.reports.studies.paper import settings as at
-from giantsteps.reports.studies.paper.curves import DARK
 from giantsteps.reports.studies.paper.output import along_spike
-from giantsteps.reports.studies.paper.samples import bound_network, pool_network, samples
+from giantsteps.reports.studies.paper.samples import BOUNDS, POOL, bound_network, measurement
 from giantsteps.reports.studies.paper.series import Plotted, Series, Statement, page
 
 Array = NDArray[np.float64]
 
-_MODULE = "giantsteps.reports.studies.paper.along_spike"
 _KAPPA = np.linspace(-4.0, 4.0, 321)
 _WEIGHT = np.exp(-(_KAPPA**2) / 2.0)
-_BOUNDS = {"upper": r"upper bound: $b\,\mu_0$", "lower": r"lower bound: $b_1\mu_0 + b_2\kappa\mu_1$"}
+_LABELS = {"upper": r"upper bound: $b\,\mu_0$", "lower": r"lower bound: $b_1\mu_0 + b_2\kappa\mu_1$"}
+
+
+def points_of(which: str) -> str:
+    """The label of the networks that come near a bound."""
+    alpha, ridge = at.BOUND_READOUTS[which]
+    return rf"networks, $\alpha = {alpha:g}$, $\lambda = {ridge:g}$"
 
 
 def figure_3(data: Data) -> Figure:
@@ -34,21 +40,18 @@ def figure_3(data: Data) -> Figure:
         "upper": projection(mu0[None], goal, _WEIGHT),
         "lower": projection(np.stack([mu0, _KAPPA * mu1]), goal, _WEIGHT),
     }
-    canvas, axes = canvas_of()
-    axes.plot(_KAPPA, goal, color=DARK, lw=1.0, label="target")
-    for style, (which, label) in enumerate(_BOUNDS.items()):
-        network, colour = bound_network(which), STYLES[style][0]
-        measured = data[f"figure 3, {which}, alpha {network.alpha:g}, ridge {network.ridge:g}"]
-        axes.plot(_KAPPA, best[which], color=colour, lw=1.6, label=label)
-        own = along_spike(network.model("network"), _KAPPA)
-        axes.plot(_KAPPA, own, color=colour, lw=1.0, ls="--", label=f"_own theory, {which}")
-        found = [Measured.of(measured[f"{t:g}"]) for t in at.PLACES]
-        words = rf"networks, $\alpha = {network.alpha:g}$, $\lambda = {network.ridge:g}$"
-        points(axes, at.PLACES, found, style, words)
+    canvas, axes = draw.panels()
+    axes.plot(_KAPPA, goal, color=draw.DARK, lw=1.0, label="target")
+    for style, (which, label) in enumerate(_LABELS.items()):
+        draw.line(axes, _KAPPA, best[which], style, label, ls="-", lw=1.6)
+        own = along_spike(bound_network(which).model("network"), _KAPPA)
+        draw.line(axes, _KAPPA, own, style, f"_own theory, {which}", ls="--", lw=1.0)
+        found = [BOUNDS[which].measured(data, place) for place in BOUNDS[which].observables]
+        draw.points(axes, at.PLACES, found, style, points_of(which))
     axes.set(xlabel=r"projection on the spike $\kappa = v\cdot x$", ylabel="value", ylim=(-1.9, 1.9))
-    legend(axes, loc="upper left")
+    draw.legend(axes, loc="upper left")
     model = bound_network("lower").model("isotropic")
-    return finished(
+    return draw.finished(
         canvas,
         "figure_3",
         "The functions that realise the bounds",
@@ -57,7 +60,6 @@ def figure_3(data: Data) -> Figure:
         f"the mean output along the spike of networks at d = {at.DIMENSION} after a step on alpha0 = "
         f"{at.BOUND_BATCH:g} (c = {model.bulk:.3g}, gamma = {model.alignment:.3g}), with a large ridge, and with many "
         f"samples and a small ridge, mean over {at.SEEDS} with one standard error; dashed: their own theory.",
-        f"{_MODULE}.figure_3(samples())",
     )
 
 
@@ -69,15 +71,12 @@ def _apart(one: Series, other: Series) -> float:
 
 def says_3(found: Plotted) -> tuple[Statement, ...]:
     """An infinite ridge realises the upper bound; no function of a network is nearer than that of the lower one."""
-    target, networks = found[1, "target"], {}
-    for which in _BOUNDS:
-        network = bound_network(which)
-        networks[which] = found[1, rf"networks, $\alpha = {network.alpha:g}$, $\lambda = {network.ridge:g}$"]
+    target, networks = found[1, "target"], {which: found[1, points_of(which)] for which in _LABELS}
     # A finite ridge leaves the shares alpha/ridge = 0.1 and ridge/(n E[mu0^2]) = 0.13 undone: within a quarter.
-    lines = {which: found[1, label] for which, label in _BOUNDS.items()}
+    lines = {which: found[1, label] for which, label in _LABELS.items()}
     size = _apart(target, Series(target.x, np.zeros_like(target.y), target.error))
     reached = _apart(networks["upper"], lines["upper"])
-    distances = {which: _apart(lines[which], target) for which in _BOUNDS}
+    distances = {which: _apart(lines[which], target) for which in _LABELS}
     own = _apart(networks["lower"], target)
     return (
         Statement(
@@ -97,40 +96,37 @@ def says_3(found: Plotted) -> tuple[Statement, ...]:
     )  # fmt: skip
 
 
-def study_3() -> Study | None:
+def page_3(data: Data) -> Study:
     """The page of Figure 3."""
     settings = (
         f"Settings: tanh and sin, r = {at.BOUND_SPIKE:g}, c = gamma = 1, as the slides print them. No network has c = "
         f"gamma = 1: those here come near it by a batch of alpha0 = {at.BOUND_BATCH:g}."
     )
-    return page(3, "the functions that realise the bounds", settings, samples(), figure_3, says_3)
+    return page(3, "the functions that realise the bounds", settings, figure_3(data), says_3)
 
 
 def figure_7(data: Data) -> Figure:
     """mu0 and kappa mu1 for several spikes, beside the mean neuron of networks."""
     student = activation(at.SINE.student)
-    canvas, *panels = canvas_of(columns=2)
-    for style, spike in enumerate(at.POOL_SPIKES):
+    canvas, *panels = draw.panels(columns=2)
+    for style, (spike, experiment) in enumerate(POOL.items()):
         mu0, mu1, _ = conditional_coefficients(student, spike, 1.0, 0.0, _KAPPA)
-        colour, _, dash = STYLES[style]
-        samples_of = data[f"figure 7, r {spike:g}"]
         for axes, name, line in zip(panels, ("mu0", "kappa mu1"), (mu0, _KAPPA * mu1), strict=True):
-            axes.plot(_KAPPA, line, color=colour, ls=dash, lw=1.6, label=f"$r = {spike:g}$")
-            found = [Measured.of(samples_of[f"{name} at {t:g}"]) for t in at.PLACES]
-            points(axes, at.PLACES, found, style, f"_networks, r = {spike:g}")
+            draw.line(axes, _KAPPA, line, style, f"$r = {spike:g}$", lw=1.6)
+            found = [experiment.measured(data, f"{name} at {t:g}") for t in at.PLACES]
+            draw.points(axes, at.PLACES, found, style, f"_networks, r = {spike:g}")
     for axes, title in zip(panels, (r"$\mu_0(\kappa)$", r"$\kappa\,\mu_1(\kappa)$"), strict=True):
         axes.set(xlabel=r"projection on the spike $\kappa$", ylabel="value")
         axes.set_title(title, fontsize=9)
-    legend(panels[0])
-    models = [pool_network(spike).model("isotropic") for spike in at.POOL_SPIKES]
-    return finished(
+    draw.legend(panels[0])
+    bulk = [one.subject.model("isotropic").bulk for one in POOL.values() if isinstance(one.subject, Network)]
+    return draw.finished(
         canvas,
         "figure_7",
         "The pool of functions along the spike",
         f"Student tanh, c = 1, by the spike, which the rate of the step chooses. Points: the mean neuron of networks "
-        f"at d = {at.DIMENSION} after a step on alpha0 = {at.BOUND_BATCH:g} (c = {models[0].bulk:.3g} to "
-        f"{models[-1].bulk:.3g}), mean over {at.SEEDS} with one standard error.",
-        f"{_MODULE}.figure_7(samples())",
+        f"at d = {at.DIMENSION} after a step on alpha0 = {at.BOUND_BATCH:g} (c = {bulk[0]:.3g} to "
+        f"{bulk[-1]:.3g}), mean over {at.SEEDS} with one standard error.",
     )
 
 
@@ -161,10 +157,13 @@ def says_7(found: Plotted) -> tuple[Statement, ...]:
     )  # fmt: skip
 
 
-def study_7() -> Study | None:
+def page_7(data: Data) -> Study:
     """The page of Figure 7."""
     settings = (
         "Settings: tanh and c = 1. The sources do not print the spikes of this figure; r = "
         f"{', '.join(f'{r:g}' for r in at.POOL_SPIKES)} are chosen."
     )
-    return page(7, "the pool of functions along the spike", settings, samples(), figure_7, says_7)
+    return page(7, "the pool of functions along the spike", settings, figure_7(data), says_7)
+
+
+STUDY_3, STUDY_7 = measurement(page_3), measurement(page_7)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -12,9 +12,8 @@ from numpy.typing import NDArray
 from giantsteps.numerics.models.network import Network
 from giantsteps.numerics.saddle_point.one_group.batch import solve_batch
 from giantsteps.numerics.saddle_point.solve import solve
-from giantsteps.reports.figures.figures import plain_ticks
-from giantsteps.reports.measurements.drawing import STYLES
-from giantsteps.reports.measurements.experiments import Data, Measured
+from giantsteps.reports.figures import canvas as draw
+from giantsteps.reports.measurements.experiments import Data, Experiment, Measured
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -24,26 +23,22 @@ Array = NDArray[np.float64]
 ALPHAS = np.geomspace(0.25, 6.0, 31)
 # Every second of them, where the network's own theory is solved.
 SPARSE = ALPHAS[::2]
-DARK = "#333333"
 
 
 @dataclass(frozen=True)
 class Curve:
-    """One learning curve: its label in the legend, its name in the data, its networks by the names of experiments."""
+    """One learning curve: its label in the legend, its name in the data, its networks from the least data on."""
 
     label: str
     name: str
-    networks: Mapping[str, Network]
+    experiments: tuple[Experiment, ...]
 
     @property
     def first(self) -> Network:
         """That with the least data."""
-        return next(iter(self.networks.values()))
-
-    @property
-    def alphas(self) -> Array:
-        """Where networks were simulated."""
-        return np.array([network.alpha for network in self.networks.values()])
+        network = self.experiments[0].subject
+        assert isinstance(network, Network)
+        return network
 
     def isotropic(self, alphas: Array) -> Array:
         """The paper's theory of the same step."""
@@ -54,40 +49,46 @@ class Curve:
         model = self.first.model("network")
         return np.array([solve(model.changed(alpha=float(alpha))).test_error for alpha in alphas])
 
-    def measured(self, data: Data) -> list[Measured]:
-        """The networks."""
-        return [Measured.of(data[name]["test_error"]) for name in self.networks]
+
+def per_cent(found: Sequence[Measured], theory: Array) -> list[Measured]:
+    """Measurements less a theory, in per cent of it."""
+    return [
+        Measured(scale * one.mean - 100.0, scale * one.error, scale * one.spread)
+        for scale, one in zip(100.0 / theory, found, strict=True)
+    ]
 
 
-def draw(axes: Axes, curves: Sequence[Curve], data: Data, beneath: Axes | None = None, first: int = 0) -> list[Any]:
+def learning(axes: Axes, curves: Sequence[Curve], data: Data, beneath: Axes | None = None) -> list[Any]:
     """Points with one standard error, the isotropic theory whole, the network's own dashed; the points, for a legend.
 
     `beneath` shows measured minus isotropic theory and own minus isotropic theory, both in per cent of the isotropic.
-    Styles begin at the number `first`.
     """
+
+    def bars(where: Axes, x: Array, found: Sequence[Measured], style: int, label: str) -> Any:
+        colour, marker, _ = draw.STYLES[style]
+        return where.errorbar(
+            x, [one.mean for one in found], yerr=[one.error for one in found], color=colour, marker=marker, ms=4, lw=0,
+            elinewidth=1.1, capsize=2, label=label,
+        )  # fmt: skip
+
     shown = []
-    for curve, (colour, marker, _) in zip(curves, STYLES[first:], strict=False):
-        found, own = curve.measured(data), curve.own(SPARSE)
-        mean, error = (np.array([getattr(one, name) for one in found]) for name in ("mean", "error"))
-        style: dict[str, Any] = {
-            "color": colour, "marker": marker, "ms": 4, "lw": 0, "elinewidth": 1.1, "capsize": 2,
-        }  # fmt: skip
-        axes.plot(ALPHAS, curve.isotropic(ALPHAS), color=colour, lw=1.6, label=f"_isotropic theory, {curve.name}")
-        axes.plot(SPARSE, own, color=colour, lw=1.0, ls="--", label=f"_own theory, {curve.name}")
-        shown.append(axes.errorbar(curve.alphas, mean, yerr=error, label=f"_networks, {curve.name}", **style))
+    for style, curve in enumerate(curves):
+        found, own = [one.measured(data) for one in curve.experiments], curve.own(SPARSE)
+        x = np.array([one.subject.alpha for one in curve.experiments])
+        draw.line(axes, ALPHAS, curve.isotropic(ALPHAS), style, f"_isotropic theory, {curve.name}", ls="-", lw=1.6)
+        draw.line(axes, SPARSE, own, style, f"_own theory, {curve.name}", ls="--", lw=1.0)
+        shown.append(bars(axes, x, found, style, f"_networks, {curve.name}"))
         if beneath is not None:
-            plain = curve.isotropic(curve.alphas)
-            off, bars = 100.0 * (mean / plain - 1.0), 100.0 * error / plain
             gap = 100.0 * (own / curve.isotropic(SPARSE) - 1.0)
-            beneath.plot(SPARSE, gap, color=colour, lw=1.0, ls="--", label=f"_own less isotropic, {curve.name}")
-            beneath.errorbar(curve.alphas, off, yerr=bars, label=f"_networks less isotropic, {curve.name}", **style)
-    for one in (axes, beneath):
-        if one is not None:
-            one.set(xscale="log", xlabel=r"samples per dimension $\alpha = n/d$")
-            plain_ticks(one, (0.5, 1.0, 2.0, 5.0))
+            draw.line(beneath, SPARSE, gap, style, f"_own less isotropic, {curve.name}", ls="--", lw=1.0)
+            off = per_cent(found, curve.isotropic(x))
+            bars(beneath, x, off, style, f"_networks less isotropic, {curve.name}")
+    for one in filter(None, (axes, beneath)):
+        one.set(xscale="log", xlabel=r"samples per dimension $\alpha = n/d$")
+        draw.ticks(one, (0.5, 1.0, 2.0, 5.0))
     axes.set(ylabel="test error", ylim=(0.0, None))
     if beneath is not None:
-        beneath.axhline(0.0, color=DARK, lw=1.0, label="_isotropic theory")
+        beneath.axhline(0.0, color=draw.DARK, lw=1.0, label="_isotropic theory")
         beneath.set(ylabel="less isotropic theory, %")
     return shown
 

@@ -14,20 +14,19 @@ from giantsteps.numerics.bulk.orthogonal import orthogonal
 from giantsteps.numerics.models.solution import Solution
 from giantsteps.numerics.saddle_point.finite_width import at_width
 from giantsteps.numerics.saddle_point.ridge import solve
-from giantsteps.reports.figures.figures import Figure, canvas_of, plain_ticks
-from giantsteps.reports.measurements.drawing import STYLES, finished, legend, points
+from giantsteps.reports.figures import canvas as draw
+from giantsteps.reports.figures.canvas import Figure
 from giantsteps.reports.measurements.experiments import Data, Measured
 from giantsteps.reports.measurements.study import Study
 from giantsteps.reports.studies.paper import settings as at
-from giantsteps.reports.studies.paper.curves import DARK
-from giantsteps.reports.studies.paper.samples import lettered_name, lettered_network, samples
+from giantsteps.reports.studies.paper.curves import per_cent
+from giantsteps.reports.studies.paper.samples import lettered_name, lettered_network, measurement
 from giantsteps.reports.studies.paper.series import Plotted, Series, Statement, agreement, alike, page
 from giantsteps.reports.studies.vocabulary import VOCABULARIES
 
 Array = NDArray[np.float64]
 Letters = tuple[float, ...]
 
-_MODULE = "giantsteps.reports.studies.paper.letters"
 _SMALL, _LARGE = at.LETTER_DIMENSIONS
 _EXTRAPOLATED = "networks extrapolated less isotropic"
 # The amounts of data of the networks and those halfway between.
@@ -65,46 +64,37 @@ def extrapolated(small: Measured, large: Measured) -> Measured:
     return Measured(mean, error, float(np.hypot(2.0 * large.spread, small.spread)))
 
 
-def _less(found: Sequence[Measured], theory: Array) -> list[Measured]:
-    """Measurements less a theory, in per cent of it."""
-    return [
-        Measured(scale * one.mean - 100.0, scale * one.error, scale * one.spread)
-        for scale, one in zip(100.0 / theory, found, strict=True)
-    ]
-
-
 def figure_6(data: Data, vocabularies: Sequence[tuple[str, Letters]] = VOCABULARIES) -> Figure:
     """Test error against alpha by the vocabulary of the initial readout, and how it differs from the theory."""
-    canvas, axes, beside = canvas_of(columns=2)
+    canvas, axes, beside = draw.panels(columns=2)
     for style, (name, letters) in enumerate(vocabularies):
-        colour, marker, _ = STYLES[style]
         limit = predicted(letters, "isotropic", LINE)
         for theory, dash, width in THEORIES:
             error = predicted(letters, theory, LINE, _LARGE)
-            axes.plot(LINE, error, color=colour, ls=dash, lw=width, label=f"_{theory} theory, {name}")
+            draw.line(axes, LINE, error, style, f"_{theory} theory, {name}", ls=dash, lw=width)
             if theory != "isotropic":
                 off = 100.0 * (predicted(letters, theory, LINE) / limit - 1.0)
-                beside.plot(LINE, off, color=colour, ls=dash, lw=width, label=f"_{theory} less isotropic, {name}")
-        large = measured(data, name, _LARGE)
-        points(axes, at.LETTER_ALPHAS, large, style, name)
+                draw.line(beside, LINE, off, style, f"_{theory} less isotropic, {name}", ls=dash, lw=width)
+        draw.points(axes, at.LETTER_ALPHAS, measured(data, name, _LARGE), style, name)
         small, large = (
-            _less(measured(data, name, dimension), predicted(letters, "isotropic", at.LETTER_ALPHAS, dimension))
+            per_cent(measured(data, name, dimension), predicted(letters, "isotropic", at.LETTER_ALPHAS, dimension))
             for dimension in at.LETTER_DIMENSIONS
         )
         ends = [extrapolated(*pair) for pair in zip(small, large, strict=True)]
-        points(beside, at.LETTER_ALPHAS, ends, style, f"_{_EXTRAPOLATED}, {name}")
+        draw.points(beside, at.LETTER_ALPHAS, ends, style, f"_{_EXTRAPOLATED}, {name}")
+        colour, marker, _ = draw.STYLES[style]
         beside.plot(
             at.LETTER_ALPHAS, [one.mean for one in large], color=colour, marker=marker, ms=4.5, lw=0, mfc="none",
             label=f"_networks less isotropic, {name}",
         )  # fmt: skip
-    beside.axhline(0.0, color=DARK, lw=1.0, label="_isotropic theory")
+    beside.axhline(0.0, color=draw.DARK, lw=1.0, label="_isotropic theory")
     for one in (axes, beside):
         one.set(xscale="log", xlabel=r"samples per dimension $\alpha = n/d$")
-        plain_ticks(one, at.LETTER_ALPHAS)
+        draw.ticks(one, at.LETTER_ALPHAS)
     axes.set(ylabel="test error", ylim=(0.0, 0.62))  # the legend above all lines
     beside.set(ylabel="less isotropic theory, %")
-    legend(axes, ncols=3, loc="upper right")
-    return finished(
+    draw.legend(axes, ncols=3, loc="upper right")
+    return draw.finished(
         canvas,
         "figure_6",
         "Learning curves by the vocabulary of the initial readout",
@@ -114,7 +104,6 @@ def figure_6(data: Data, vocabularies: Sequence[tuple[str, Letters]] = VOCABULAR
         "(dotted), all at the networks' width. On the right the same less the isotropic theory, in per cent of it: "
         f"lines at infinite d; open marks networks at d = {_LARGE}; full marks networks at {_SMALL} and {_LARGE}, each "
         "beside the theory at its own width, extrapolated in 1/d.",
-        f"{_MODULE}.figure_6(samples())",
     )
 
 
@@ -177,7 +166,7 @@ def late(data: Data) -> str:
     letters, alphas = dict(VOCABULARIES)[at.LATE], (at.LATE_ALPHA,)
     dimensions = (*at.LETTER_DIMENSIONS, at.LATE_DIMENSION)
     found = [
-        _less(
+        per_cent(
             [Measured.of(data[lettered_name(at.LATE, at.LATE_ALPHA, dimension)]["test_error"])],
             predicted(letters, "own", alphas, dimension),
         )[0]
@@ -193,15 +182,16 @@ def late(data: Data) -> str:
     )
 
 
-def study_6() -> Study | None:
+def page_6(data: Data) -> Study:
     """The page of Figure 6."""
-    data, model = samples(), lettered_network((1.0,), 1.0).model("isotropic")
+    model = lettered_network((1.0,), 1.0).model("isotropic")
     settings = (
         "Settings: the sources print neither the functions nor the numbers of this figure. Chosen as on the page of "
         f"its spiked random features: {at.LETTERED}, beta = 1. There the alignment is 1, as the paper has it, and here "
         f"networks take a step on alpha0 = {at.LETTER_BATCH:g}: alignment {float(model.alignment):.2f}, spike "
-        f"{float(model.spike):.2f} and bulk variance {model.bulk:.2f} for the letter 1."
+        f"{float(model.spike):.2f} and bulk variance {model.bulk:.2f} for the letter 1. {late(data)}"
     )
-    if data is not None:
-        settings += f" {late(data)}"
-    return page(6, "learning curves by the vocabulary of the initial readout", settings, data, figure_6, says_6)
+    return page(6, "learning curves by the vocabulary of the initial readout", settings, figure_6(data), says_6)
+
+
+STUDY_6 = measurement(page_6)

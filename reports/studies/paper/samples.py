@@ -2,44 +2,34 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from itertools import product
 
 from giantsteps.numerics.models.model import ReadoutGroup
 from giantsteps.numerics.models.network import Network
 from giantsteps.reports.measurements.experiments import FOLDER as SAMPLES
-from giantsteps.reports.measurements.experiments import Data, Experiment, complete, stored
+from giantsteps.reports.measurements.experiments import Data, Experiment, Measurement
+from giantsteps.reports.measurements.study import Study
 from giantsteps.reports.studies.paper import settings as at
+from giantsteps.reports.studies.paper.curves import Curve
 from giantsteps.reports.studies.paper.functions import AlongDirection, MeanNeuron
 from giantsteps.reports.studies.vocabulary import VOCABULARIES
 
-SLUG, SEED = "figures", 91
-FOLDER = SAMPLES.parent / "pages"
+_PLACES = tuple(f"{place:g}" for place in at.PLACES)
 
 
-def names(places: tuple[float, ...]) -> tuple[str, ...]:
-    """The observables of a function along a direction."""
-    return tuple(f"{place:g}" for place in places)
+def _along(name: str, network: Network, stream: int, target: bool) -> Experiment:
+    return AlongDirection(
+        name, network, at.DIMENSION, at.SEEDS, observables=_PLACES, stream=stream, places=at.PLACES, target=target
+    )
 
 
-def _learned() -> tuple[Experiment, ...]:
-    return tuple(
-        AlongDirection(
-            f"figure 1, alpha0 {alpha0:g}", at.SINE.network(alpha0, at.LEARNING_ALPHA), at.DIMENSION, at.SEEDS,
-            observables=names(at.PLACES), stream=10 + k, places=at.PLACES,
-        )
-        for k, alpha0 in enumerate(at.BATCHES)
-    )  # fmt: skip
-
-
-def _curves() -> tuple[Experiment, ...]:
-    return tuple(
-        Experiment(
-            f"figure 2, {panel.student}/{panel.target}, alpha0 {alpha0:g}, alpha {alpha:g}",
-            panel.network(alpha0, alpha), at.DIMENSION, at.SEEDS, stream=100 + k,
-        )
-        for k, (panel, alpha0, alpha) in enumerate(product(at.PANELS, at.BATCHES, at.RATIOS))
-    )  # fmt: skip
+# Figure 1, by the batch.
+LEARNED = {
+    alpha0: _along(f"figure 1, alpha0 {alpha0:g}", at.SINE.network(alpha0, at.LEARNING_ALPHA), 10 + k, True)
+    for k, alpha0 in enumerate(at.BATCHES)
+}
 
 
 def bound_network(which: str) -> Network:
@@ -49,70 +39,76 @@ def bound_network(which: str) -> Network:
     return replace(at.SINE.network(at.BOUND_BATCH, alpha, eta=rate), ridge=ridge)
 
 
-def _bounds() -> tuple[Experiment, ...]:
-    return tuple(
-        AlongDirection(
-            f"figure 3, {which}, alpha {alpha:g}, ridge {ridge:g}", bound_network(which), at.DIMENSION, at.SEEDS,
-            observables=names(at.PLACES), stream=20 + k, places=at.PLACES, target=False,
-        )
-        for k, (which, (alpha, ridge)) in enumerate(at.BOUND_READOUTS.items())
-    )  # fmt: skip
+# Figure 3, by the bound.
+BOUNDS = {
+    which: _along(f"figure 3, {which}, alpha {alpha:g}, ridge {ridge:g}", bound_network(which), 20 + k, False)
+    for k, (which, (alpha, ridge)) in enumerate(at.BOUND_READOUTS.items())
+}
+# Figure 7, by the spike: networks after a large batch.
+POOL = {
+    spike: MeanNeuron(
+        f"figure 7, r {spike:g}",
+        at.SINE.network(at.BOUND_BATCH, 1.0, eta=at.SINE.rate_of(spike, at.BOUND_BATCH)),
+        at.DIMENSION, at.SEEDS, observables=tuple(f"{name} at {t}" for name in ("mu0", "kappa mu1") for t in _PLACES),
+        stream=30 + k, places=at.PLACES,
+    )
+    for k, spike in enumerate(at.POOL_SPIKES)
+}  # fmt: skip
 
 
-def spiked_network(spike: float, alignment: float, alpha: float) -> Network:
-    """The network with this spike and alignment after its step: rate and batch are chosen for them."""
-    if spike == 0.0:
-        return at.SINE.network(0.0, alpha, eta=0.0)
-    batch = at.SINE.batch_of(alignment)
-    return at.SINE.network(batch, alpha, eta=at.SINE.rate_of(spike, batch))
+def _curve(where: str, label: str, name: str, networks: Iterable[Network], stream: int) -> Curve:
+    """A learning curve by RATIOS of networks; `stream` is that of the first."""
+    return Curve(
+        label,
+        name,
+        tuple(
+            Experiment(f"{where}, alpha {one.alpha:g}", one, at.DIMENSION, at.SEEDS, stream=stream + k)
+            for k, one in enumerate(networks)
+        ),
+    )
 
 
-PAIRS = (
-    *((spike, at.SPIKE_ALIGNMENT) for spike in at.SPIKES),
-    *((at.ALIGNED_SPIKE, alignment) for alignment in at.ALIGNMENTS),
-)
+def _by_batch(panel: at.Setting, alpha0: float, stream: int) -> Curve:
+    networks = (panel.network(alpha0, alpha) for alpha in at.RATIOS)
+    where = f"figure 2, {panel.name}, alpha0 {alpha0:g}"
+    return _curve(where, rf"$\alpha_0 = {alpha0:g}$", f"alpha0 = {alpha0:g}", networks, stream)
 
 
-def _spiked() -> tuple[Experiment, ...]:
-    return tuple(
-        Experiment(
-            f"figure 4, r {spike:g}, gamma {alignment:g}, alpha {alpha:g}", spiked_network(spike, alignment, alpha),
-            at.DIMENSION, at.SEEDS, stream=300 + k,
-        )
-        for k, ((spike, alignment), alpha) in enumerate(product(PAIRS, at.RATIOS))
-    )  # fmt: skip
+def _spiked(spike: float, alignment: float, label: str, name: str, stream: int) -> Curve:
+    """Networks with this spike and alignment after their step: rate and batch are chosen for them."""
+    batch = at.SINE.batch_of(alignment) if spike else 0.0
+    rate = at.SINE.rate_of(spike, batch) if spike else 0.0
+    networks = (at.SINE.network(batch, alpha, eta=rate) for alpha in at.RATIOS)
+    return _curve(f"figure 4, r {spike:g}, gamma {alignment:g}", label, name, networks, stream)
 
 
-def wide_network(width: float, alpha: float, scaled: bool) -> Network:
-    """The network of one width, at the printed rate or at a rate in proportion to its width."""
+def _wide(width: float, scaled: bool, stream: int) -> Curve:
+    """Networks of one width, at the printed rate or at a rate in proportion to their width."""
     eta = at.SINE.eta * (width if scaled else 1.0)
-    return at.SINE.network(at.WIDTH_BATCH, alpha, beta=width, eta=eta)
+    networks = (at.SINE.network(at.WIDTH_BATCH, alpha, beta=width, eta=eta) for alpha in at.RATIOS)
+    where = f"figure 5, {'scaled' if scaled else 'fixed'}, beta {width:g}"
+    return _curve(where, rf"$\beta = {width:g}$", f"beta = {width:g}", networks, stream)
 
 
-def _widths() -> tuple[Experiment, ...]:
-    return tuple(
-        Experiment(
-            f"figure 5, {'scaled' if scaled else 'fixed'}, beta {width:g}, alpha {alpha:g}",
-            wide_network(width, alpha, scaled), at.DIMENSION, at.SEEDS, stream=400 + k,
-        )
-        for k, (scaled, width, alpha) in enumerate(product((False, True), at.WIDTHS, at.RATIOS))
-    )  # fmt: skip
-
-
-def pool_network(spike: float) -> Network:
-    """A network of this spike after a large batch."""
-    return at.SINE.network(at.BOUND_BATCH, 1.0, eta=at.SINE.rate_of(spike, at.BOUND_BATCH))
-
-
-def _pool() -> tuple[Experiment, ...]:
-    observed = tuple(f"{name} at {place:g}" for name in ("mu0", "kappa mu1") for place in at.PLACES)
-    return tuple(
-        MeanNeuron(
-            f"figure 7, r {spike:g}", pool_network(spike), at.DIMENSION, at.SEEDS, observables=observed,
-            stream=30 + k, places=at.PLACES,
-        )
-        for k, spike in enumerate(at.POOL_SPIKES)
-    )  # fmt: skip
+_STEP = len(at.RATIOS)
+# The curves of Figure 2 by panel, of Figure 4 by spike and by alignment, of Figure 5 at fixed and at scaled rates.
+BY_BATCH = {
+    panel.name: [
+        _by_batch(panel, alpha0, 100 + _STEP * (len(at.BATCHES) * i + k)) for k, alpha0 in enumerate(at.BATCHES)
+    ]
+    for i, panel in enumerate(at.PANELS)
+}
+BY_SPIKE = [
+    _spiked(r, at.SPIKE_ALIGNMENT, f"$r = {r:g}$", f"r = {r:g}", 300 + _STEP * k) for k, r in enumerate(at.SPIKES)
+]
+BY_ALIGNMENT = [
+    _spiked(at.ALIGNED_SPIKE, gamma, rf"$\gamma = {gamma:g}$", f"gamma = {gamma:g}", 300 + _STEP * k)
+    for k, gamma in enumerate(at.ALIGNMENTS, len(at.SPIKES))
+]
+BY_WIDTH = {
+    scaled: [_wide(width, scaled, 400 + _STEP * (len(at.WIDTHS) * scaled + k)) for k, width in enumerate(at.WIDTHS)]
+    for scaled in (False, True)
+}
 
 
 def lettered_network(letters: tuple[float, ...], alpha: float) -> Network:
@@ -126,25 +122,21 @@ def lettered_name(vocabulary: str, alpha: float, dimension: int) -> str:
     return f"figure 6, {vocabulary}, alpha {alpha:g}, d {dimension}"
 
 
-def _letters() -> tuple[Experiment, ...]:
-    cases = product(VOCABULARIES, at.LETTER_ALPHAS, at.LETTER_DIMENSIONS)
-    late = Experiment(
-        lettered_name(at.LATE, at.LATE_ALPHA, at.LATE_DIMENSION),
-        lettered_network(dict(VOCABULARIES)[at.LATE], at.LATE_ALPHA), at.LATE_DIMENSION, at.LATE_SEEDS, stream=600,
-    )  # fmt: skip
-    return late, *(
-        Experiment(
-            lettered_name(vocabulary, alpha, dimension), lettered_network(letters, alpha), dimension, at.LETTER_SEEDS,
-            stream=500 + k,
-        )
-        for k, ((vocabulary, letters), alpha, dimension) in enumerate(cases)
-    )  # fmt: skip
+def _lettered(vocabulary: str, alpha: float, dimension: int, seeds: int, stream: int) -> Experiment:
+    network = lettered_network(dict(VOCABULARIES)[vocabulary], alpha)
+    return Experiment(lettered_name(vocabulary, alpha, dimension), network, dimension, seeds, stream=stream)
 
 
-EXPERIMENTS = (*_learned(), *_bounds(), *_pool(), *_curves(), *_spiked(), *_widths(), *_letters())
+_CASES = product(dict(VOCABULARIES), at.LETTER_ALPHAS, at.LETTER_DIMENSIONS)
+EXPERIMENTS = (
+    *LEARNED.values(), *BOUNDS.values(), *POOL.values(),
+    *(one for curves in (*BY_BATCH.values(), BY_SPIKE, BY_ALIGNMENT, *BY_WIDTH.values()) for curve in curves
+      for one in curve.experiments),
+    _lettered(at.LATE, at.LATE_ALPHA, at.LATE_DIMENSION, at.LATE_SEEDS, 600),
+    *(_lettered(*case, at.LETTER_SEEDS, 500 + k) for k, case in enumerate(_CASES)),
+)  # fmt: skip
 
 
-def samples() -> Data | None:
-    """The stored samples; None where they are not installed or not all measured."""
-    data = stored(SLUG, FOLDER)
-    return data if complete(data, EXPERIMENTS) else None
+def measurement(page: Callable[[Data], Study]) -> Measurement:
+    """A page made of these samples."""
+    return Measurement("figures", 91, EXPERIMENTS, page, SAMPLES.parent / "pages")

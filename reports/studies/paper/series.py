@@ -9,12 +9,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from giantsteps.reports.figures.figures import Figure
-from giantsteps.reports.measurements.experiments import Data
-from giantsteps.reports.measurements.study import Study, Table
+from giantsteps.reports.figures.canvas import Figure
+from giantsteps.reports.measurements.study import Study, Table, command
 
 Array = NDArray[np.float64]
-COMMAND = "python -m benchmarks.pages.figures simulate"
 
 
 @dataclass(frozen=True)
@@ -50,10 +48,6 @@ class Statement:
     source: str
     seen: bool
     found: str
-
-    def row(self) -> tuple[str, str, str, str]:
-        """Its line in the table of the page."""
-        return self.says, self.source, "seen" if self.seen else "not seen", self.found
 
 
 def agreement(pairs: Sequence[tuple[Series, Series]], says: str, source: str, most: float = 0.05) -> Statement:
@@ -96,25 +90,17 @@ def alike(pairs: Sequence[tuple[Series, Series]], says: str, source: str) -> Sta
 
 
 def page(
-    number: int,
-    title: str,
-    settings: str,
-    data: Data | None,
-    draw: Callable[[Data], Figure],
-    says: Callable[[Plotted], Sequence[Statement]],
-) -> Study | None:
-    """The page of one figure of the paper; None without samples."""
-    if data is None:
-        return None
-    figure = draw(data)
+    number: int, title: str, settings: str, figure: Figure, says: Callable[[Plotted], Sequence[Statement]]
+) -> Study:
+    """The page of one figure of the paper: its settings, and what the text says of it, decided on what it plots."""
     statements = says(plotted(figure))
-    rows = tuple(statement.row() for statement in statements)
     seen = sum(statement.seen for statement in statements)
     text = (
         settings,
-        f"What the text says of it is decided on the plotted data: {seen} of {len(rows)} statements are seen. How "
-        "much is agreement, or sizable, the sources do not say: bars in brackets are this suite's, set with the "
+        f"What the text says of it is decided on the plotted data: {seen} of {len(statements)} statements are seen. "
+        "How much is agreement, or sizable, the sources do not say: bars in brackets are this suite's, set with the "
         "numbers in view.",
     )
+    rows = tuple((one.says, one.source, "seen" if one.seen else "not seen", one.found) for one in statements)
     table = Table("What the text says", ("statement", "where", "seen", "what is plotted"), rows)
-    return Study(f"figure_{number}", f"Figure {number}: {title}", text, (table,), (figure,), COMMAND)
+    return Study(f"figure_{number}", f"Figure {number}: {title}", text, (table,), (figure,), command("figures"))

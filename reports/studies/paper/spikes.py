@@ -10,59 +10,35 @@ from numpy.typing import NDArray
 
 from giantsteps.numerics.models.model import Model
 from giantsteps.numerics.saddle_point.one_group.batch import solve_batch
-from giantsteps.reports.figures.figures import Figure, canvas_of
-from giantsteps.reports.measurements.drawing import finished
+from giantsteps.reports.figures import canvas as draw
+from giantsteps.reports.figures.canvas import Figure
 from giantsteps.reports.measurements.experiments import Data
 from giantsteps.reports.measurements.study import Study
 from giantsteps.reports.studies.paper import settings as at
-from giantsteps.reports.studies.paper.curves import ALPHAS, DARK, Curve, draw, key
-from giantsteps.reports.studies.paper.samples import samples, spiked_network, wide_network
+from giantsteps.reports.studies.paper.curves import ALPHAS, key, learning
+from giantsteps.reports.studies.paper.samples import BY_ALIGNMENT, BY_SPIKE, BY_WIDTH, measurement
 from giantsteps.reports.studies.paper.series import Plotted, Series, Statement, agreement, page
 
 Array = NDArray[np.float64]
 
-_MODULE = "giantsteps.reports.studies.paper.spikes"
-
-
-def spiked_curve(spike: float, alignment: float, label: str, name: str) -> Curve:
-    """The learning curve of networks with this spike and alignment after their step."""
-    return Curve(
-        label,
-        name,
-        {
-            f"figure 4, r {spike:g}, gamma {alignment:g}, alpha {alpha:g}": spiked_network(spike, alignment, alpha)
-            for alpha in at.RATIOS
-        },
-    )
-
-
-def end_of(alignment: float) -> Model:
-    """The spiked features at the ends of the alignment, 0 and 1, that no batch reaches."""
-    return Model(
-        at.SINE.student, at.SINE.target, 1.0, 1.0, at.SINE.ridge, spike=at.ALIGNED_SPIKE, bulk=1.0, alignment=alignment
-    )  # fmt: skip
-
 
 def figure_4(data: Data) -> Figure:
     """Test error against alpha: on the left by the spike strength, on the right by the alignment."""
-    canvas, left, right = canvas_of(columns=2)
-    by_spike = [
-        spiked_curve(spike, at.SPIKE_ALIGNMENT, f"$r = {spike:g}$", f"r = {spike:g}") for spike in at.SPIKES
-    ]  # fmt: skip
-    by_alignment = [
-        spiked_curve(at.ALIGNED_SPIKE, gamma, rf"$\gamma = {gamma:g}$", f"gamma = {gamma:g}") for gamma in at.ALIGNMENTS
-    ]
-    key(left, by_spike, draw(left, by_spike, data))
+    canvas, left, right = draw.panels(columns=2)
+    key(left, BY_SPIKE, learning(left, BY_SPIKE, data))
+    # The spiked features at the ends of the alignment, 0 and 1, that no batch reaches.
+    sine, given = at.SINE, {"spike": at.ALIGNED_SPIKE, "bulk": 1.0}
     for gamma, dash in ((0.0, ":"), (1.0, "-.")):
-        error = solve_batch(end_of(gamma), alpha=ALPHAS).test_error
-        right.plot(ALPHAS, error, color=DARK, lw=1.2, ls=dash, label=rf"$\gamma = {gamma:g}$")
+        end = Model(sine.student, sine.target, 1.0, 1.0, sine.ridge, alignment=gamma, **given)
+        error = solve_batch(end, alpha=ALPHAS).test_error
+        right.plot(ALPHAS, error, color=draw.DARK, lw=1.2, ls=dash, label=rf"$\gamma = {gamma:g}$")
     right.axhline(at.SINE.best_linear, color="black", lw=1.0, ls="--", label="best linear predictor")
-    key(right, by_alignment, draw(right, by_alignment, data), more=3, ncols=2, loc="upper right")
+    key(right, BY_ALIGNMENT, learning(right, BY_ALIGNMENT, data), more=3, ncols=2, loc="upper right")
     right.set_ylim(0.0, 0.56)  # the legend above all lines
     left.set_title(rf"by spike, $\gamma = {at.SPIKE_ALIGNMENT:g}$", fontsize=9)
     right.set_title(f"by alignment, $r = {at.ALIGNED_SPIKE:g}$", fontsize=9)
-    bulk = [curve.first.model("isotropic").bulk for curve in (*by_spike, *by_alignment)]
-    return finished(
+    bulk = [curve.first.model("isotropic").bulk for curve in (*BY_SPIKE, *BY_ALIGNMENT)]
+    return draw.finished(
         canvas,
         "figure_4",
         "Learning curves by spike and by alignment",
@@ -72,7 +48,6 @@ def figure_4(data: Data) -> Figure:
         f"bulk (whole), whose variance the step moves to c = {min(bulk):.2g} to {max(bulk):.2g}, and of the network's "
         "own (dashed). Black: spiked features at alignment 0 and 1 with c = 1, which no finite batch reaches, and the "
         "best linear predictor.",
-        f"{_MODULE}.figure_4(samples())",
     )
 
 
@@ -122,39 +97,24 @@ def _pairs(found: Plotted, panel: int, names: Iterable[str]) -> list[tuple[Serie
     return [(found[panel, f"networks, {name}"], found[panel, f"isotropic theory, {name}"]) for name in names]
 
 
-def study_4() -> Study | None:
+def page_4(data: Data) -> Study:
     """The page of Figure 4."""
     settings = (
         "Settings: the sources print neither student, target nor numbers of this figure. Chosen: "
         f"{at.SINE.student} and {at.SINE.target} with ridge {at.SINE.ridge:g} of Figure 2, beta = 1, alignment "
         f"{at.SPIKE_ALIGNMENT:g} on the left and spike {at.ALIGNED_SPIKE:g} on the right."
     )
-    return page(4, "learning curves by spike and by alignment", settings, samples(), figure_4, says_4)
-
-
-def wide_curve(width: float, scaled: bool) -> Curve:
-    """The learning curve of one width."""
-    rate = "scaled" if scaled else "fixed"
-    return Curve(
-        rf"$\beta = {width:g}$",
-        f"beta = {width:g}",
-        {
-            f"figure 5, {rate}, beta {width:g}, alpha {alpha:g}": wide_network(width, alpha, scaled)
-            for alpha in at.RATIOS
-        },
-    )
+    return page(4, "learning curves by spike and by alignment", settings, figure_4(data), says_4)
 
 
 def figure_5(data: Data) -> Figure:
     """Test error against alpha by the width: on the left at one rate, on the right at a rate that grows with it."""
-    canvas, *panels = canvas_of(columns=2)
-    titles = (rf"$\tilde\eta = {at.SINE.eta:g}$", rf"$\tilde\eta = {at.SINE.eta:g}\,\beta$")
-    for scaled, axes, title in zip((False, True), panels, titles, strict=True):
-        curves = [wide_curve(width, scaled) for width in at.WIDTHS]
+    canvas, *panels = draw.panels(columns=2)
+    for axes, (scaled, curves) in zip(panels, BY_WIDTH.items(), strict=True):
         axes.axhline(at.SINE.best_linear, color="black", lw=1.0, ls="--", label="best linear predictor")
-        key(axes, curves, draw(axes, curves, data), more=1)
-        axes.set_title(title, fontsize=9)
-    return finished(
+        key(axes, curves, learning(axes, curves, data), more=1)
+        axes.set_title(rf"$\tilde\eta = {at.SINE.eta:g}" + (r"\,\beta$" if scaled else "$"), fontsize=9)
+    return draw.finished(
         canvas,
         "figure_5",
         "Learning curves by width",
@@ -163,7 +123,6 @@ def figure_5(data: Data) -> Figure:
         "the right it grows with the width, and spike, bulk and alignment are those of beta = 1. Points: networks at d "
         f"= {at.DIMENSION}, mean over {at.SEEDS} with one standard error. Lines in their colour: the theory of the "
         "isotropic bulk (whole) and of the network's own (dashed).",
-        f"{_MODULE}.figure_5(samples())",
     )
 
 
@@ -183,11 +142,14 @@ def says_5(found: Plotted) -> tuple[Statement, ...]:
     return tuple(statements)
 
 
-def study_5() -> Study | None:
+def page_5(data: Data) -> Study:
     """The page of Figure 5."""
     settings = (
         f"Settings: {at.SINE}, alpha0 = {at.WIDTH_BATCH:g} as printed for Figure 2. The sources print neither the "
         "setting of this figure nor its widths; beta = "
         f"{', '.join(f'{w:g}' for w in at.WIDTHS)} are chosen. The page on the width scans many settings."
     )
-    return page(5, "learning curves by the width of the network", settings, samples(), figure_5, says_5)
+    return page(5, "learning curves by the width of the network", settings, figure_5(data), says_5)
+
+
+STUDY_4, STUDY_5 = measurement(page_4), measurement(page_5)

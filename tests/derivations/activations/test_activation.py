@@ -252,14 +252,6 @@ def test_random_expressions_have_no_false_facts(tree: Expression) -> None:
     no_false_facts(tree)
 
 
-@pytest.mark.thorough
-@seed(20264)
-@settings(max_examples=300, deadline=None)
-@given(trees(7))
-def test_more_random_expressions_have_no_false_facts(tree: Expression) -> None:
-    no_false_facts(tree)
-
-
 def no_false_facts(tree: Expression) -> None:
     """Parity and breakpoints against values: no traceback, no wrong claim (a refusal is allowed)."""
     try:

@@ -98,14 +98,6 @@ def test_softplus_without_its_value_at_zero_gets_its_digits() -> None:
     assert found.h2.digits == 30
 
 
-@pytest.mark.thorough
-def test_two_steep_steps_end_within_the_operations() -> None:
-    found = examine(activation("erf(100*(z-6/10)) + erf(100*(z+6/10))"))
-    assert not found.unfinished
-    assert found.h1.digits == 30
-    assert found.formulas.status == "proved"
-
-
 # ---- deep trees -----------------------------------------------------------------------------------------------------
 
 

@@ -36,7 +36,7 @@ from giantsteps.verify.closed_forms.proof import prove, settle_heat
 from giantsteps.verify.protocol.balls import enclose
 from giantsteps.verify.protocol.claim import Domain, Range
 from giantsteps.verify.protocol.evidence import Outcome
-from tests.planting.closed_forms import wrong_forms
+from tests.references.wrong_forms import wrong_forms
 
 # The activations that the suite promises closed forms of, and members of the class that combine its rules.
 NAMED = (

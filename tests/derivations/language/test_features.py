@@ -98,26 +98,6 @@ def test_an_output_of_two_letters_and_two_directions_written_out() -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "wrong"),
-    [
-        ("signal", property(lambda f: sum(f.psi))),
-        ("signal", property(lambda f: f.mu1[0] * f.psi[0])),
-        ("q", property(lambda f: f._variance(f.V1, f.q2))),
-        ("V", property(lambda f: f._variance(f.V1, f.q2))),
-        ("_variance", lambda f, pairs, own: sum(f.mu1[a] ** 2 * pairs[a][a] + f.mu2[a] ** 2 * own[a] for a in LETTERS)),
-        ("combined", property(lambda f: tuple(zip(f.mu0, f.m, strict=True)))),
-        ("fit", property(lambda f: sp.Add(*(function * overlap for function, overlap in f.combined[:-1])))),
-        ("e2_of", lambda f, fit: f.label[2] - 2 * f.label[0] * fit + fit**2 - f.label[1] * f.signal + f.q),
-        ("e2_of", lambda f, fit: (f.label[0] - fit) ** 2 + f.q),
-        ("weight", property(lambda f: 1 / f.V)),
-    ],
-)
-def test_a_slip_is_seen(name: str, wrong: object, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Features, name, wrong)
-    assert read(numbers()) != written_out()
-
-
-@pytest.mark.parametrize(
     ("features", "fit", "V", "q", "e2"),
     [
         (ONE_LETTER, one_as_typed.fit, one_as_typed.V, one_as_typed.q, one_as_typed.e2),

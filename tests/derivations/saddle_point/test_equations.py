@@ -20,7 +20,8 @@ from giantsteps.derivations.language import symbols as s
 from giantsteps.derivations.language.expectation import expand_expectations
 from giantsteps.numerics.models.model import Model
 from giantsteps.verify.checks.evaluate import evaluate
-from giantsteps.verify.second_route.models import functions_of, numbers, solved
+from giantsteps.verify.second_route.models import functions_of
+from giantsteps.verify.solver.models import numbers, solved
 
 MODEL = Model(
     activation("tanh(z)"),

@@ -88,24 +88,6 @@ def test_an_infimum_that_is_not_reached_is_approached() -> None:
     assert 0.0 <= found.lower <= found.value
 
 
-def test_the_next_function_starts_where_this_one_ended() -> None:
-    rng = np.random.default_rng(20261202)
-    function, calls = smooth(rng, 6), 0
-
-    def moved(x: Array) -> tuple[float, Array]:
-        nonlocal calls
-        calls += 1
-        value, slope = function(x)
-        return value + 1e-9 * float(x[0]), slope + 1e-9 * np.eye(6)[0]
-
-    first = convex_minimum(function, [np.zeros(6)])
-    cold = convex_minimum(moved, [np.zeros(6)])
-    from_zero, calls = calls, 0
-    warm = convex_minimum(moved, first.nearby)
-    assert warm.value == pytest.approx(cold.value, rel=1e-9)
-    assert calls < from_zero
-
-
 @pytest.mark.parametrize("beyond", [np.inf, np.nan])
 def test_a_function_that_overflows_is_not_minimised(beyond: float) -> None:
     def function(x: Array) -> tuple[float, Array]:

@@ -87,17 +87,6 @@ def test_what_has_no_learned_bias() -> None:
         learned_bias(_model("tanh", "sin", ridge=0.0))
 
 
-def test_a_search_that_takes_too_long_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    model = _model("relu", "sin", alignment=0.71)
-    learned_bias.cache_clear()  # type: ignore[attr-defined]
-    monkeypatch.setattr("giantsteps.numerics.bounds.learned_bias._MOST_OPERATIONS", 50_000)
-    with pytest.raises(ModelError, match=r"takes too long here, where the argument of the activation reaches \d"):
-        learned_bias(model)
-    # Nothing of it is kept: with more it is found.
-    monkeypatch.undo()
-    assert learned_bias(model).minima
-
-
 def test_a_learned_bias_is_measured_in_the_argument() -> None:
     """An argument c times as long under an activation c times as wide is the same model, to the digits of its bias."""
     found = [

@@ -15,9 +15,7 @@ from giantsteps.numerics.bounds.ridge import (
     best_ridge,
     best_spike,
     bounds,
-    local_minima,
     lower_bound,
-    polished_minima,
     upper_bound,
 )
 from giantsteps.numerics.models.model import Model, ReadoutGroup
@@ -157,46 +155,6 @@ def test_the_best_learning_rate_beats_its_neighbours() -> None:
 
     assert best.test_error == pytest.approx(error(best.eta), rel=1e-12)
     assert best.test_error < min(error(best.eta * 0.98), error(best.eta * 1.02), error(0.0))
-
-
-def test_local_minima_are_those_of_a_known_function() -> None:
-    # (x^2 - 1)^2 + x/10 has minima near -1 and 1; its derivative 4 x^3 - 4 x + 1/10 = 0 there.
-    found = local_minima(lambda x: (x * x - 1) ** 2 + 0.1 * x, [float(x) for x in np.linspace(-2, 2, 21)])
-    assert len(found) == 2
-    for dip in found:
-        assert 4 * dip.at**3 - 4 * dip.at + 0.1 == pytest.approx(0.0, abs=1e-5)
-    assert local_minima(lambda x: x, [0.0, 1.0, 2.0]) == ()
-
-
-@pytest.mark.parametrize(("place", "width"), [(0.3, 1.0), (-1.7, 0.01), (12.0, 3.0), (1e3, 0.1), (0.0, 1e-6)])
-def test_a_polished_minimum_is_known_beyond_the_root_of_rounding(place: float, width: float) -> None:
-    def error(x: float) -> float:
-        u = (x - place) / width
-        return 0.7 + 0.01 * math.cosh(u) + 0.002 * u**3
-
-    grid = [place + width * (0.3 * k - 0.1) for k in range(-4, 5)]
-    (rough,), (found,) = local_minima(error, grid), polished_minima(error, grid)
-    # Rounding moves the slope by 1e-16 over a thirtieth of the width; what is left out is its sixth power.
-    assert abs(found.at - place) < 1e-12 * width / 0.03 + 4e-16 * abs(place)
-    assert found.error <= rough.error + 2e-15
-
-
-@pytest.mark.parametrize(("place", "width"), [(10.111, 0.03), (10.111, 0.1), (0.111, 0.003)])
-def test_a_polished_minimum_is_not_far_from_what_was_found(place: float, width: float) -> None:
-    def error(x: float) -> float:
-        u = (x - place) / width
-        return 1.0 - math.exp(-u * u) * (1.0 + math.tanh(u) / 2.0)
-
-    grid = [place - 1.0 + 0.0033 * k for k in range(607)]  # as wide as the narrowest dip
-    (rough,), (found,) = local_minima(error, grid), polished_minima(error, grid)
-    assert abs(found.at - rough.at) < 1e-6
-    assert found.error <= rough.error + 2e-15
-
-
-def test_what_is_no_parabola_stays_where_it_was_found() -> None:
-    tilted = [-14.0 + k / 6.0 for k in range(169)]
-    (kink,) = polished_minima(lambda x: abs(x - 0.3) + 0.2 * (x - 0.3), tilted)
-    assert kink.at == pytest.approx(0.3, abs=1e-7)
 
 
 def test_a_best_ridge_is_measured_in_the_square_of_the_features() -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import cache
 
 import numpy as np
 import pytest
@@ -11,25 +10,16 @@ from numpy.typing import NDArray
 
 from giantsteps.derivations.activations.activation import activation
 from giantsteps.numerics.bounds.learned_bias import learned_bias, training_energy, with_bias
-from giantsteps.numerics.bounds.ridge import lower_bound
-from giantsteps.numerics.bulk.equivalent import IsotropicGroups, pack, packed_directions, unpack, upper_triangle
+from giantsteps.numerics.bulk.equivalent import IsotropicGroups, pack, unpack, upper_triangle
 from giantsteps.numerics.bulk.network import NetworkBulk
 from giantsteps.numerics.bulk.network_constants import slope_constants
 from giantsteps.numerics.bulk.network_groups import NetworkGroups
 from giantsteps.numerics.bulk.network_law import GroupsLaw, groups_law, isotropic_law, network_law, step_laws
-from giantsteps.numerics.bulk.of_model import equivalent_of
-from giantsteps.numerics.bulk.overlapping_rows import stepped
 from giantsteps.numerics.experiments.ensembles import Sizes, trained_network
 from giantsteps.numerics.experiments.measure import order_parameters
-from giantsteps.numerics.experiments.ridge import Simulation, predicted
-from giantsteps.numerics.experiments.simulate import simulate
 from giantsteps.numerics.models.gradient_step import even_part
-from giantsteps.numerics.models.losses import loss_named
-from giantsteps.numerics.models.model import UNIFORM, Model, ModelError, ReadoutGroup
-from giantsteps.numerics.models.network import Network, SimulationError
-from giantsteps.numerics.saddle_point.any_loss.convex import solve as solve_convex
-from giantsteps.numerics.saddle_point.equations import multiplicity
-from giantsteps.numerics.saddle_point.finite_width import at_width
+from giantsteps.numerics.models.model import UNIFORM, Model, ReadoutGroup
+from giantsteps.numerics.models.network import Network
 from giantsteps.numerics.saddle_point.ridge import solve
 from giantsteps.verify.checks.finite_size import Observation, compare
 from tests.numerics.bulk.differences import differences
@@ -39,8 +29,6 @@ Array = NDArray[np.float64]
 TANH, SIN, SIGN = activation("tanh"), activation("sin"), activation("sign")
 # Equal and opposite weights, one near zero and one zero: eigenvalues coincide and vanish.
 WEIGHTS, SHARES = (1.0, -0.6, 0.0, 0.4, 0.4), (0.2, 0.3, 0.1, 0.3, 0.1)
-THREE = (ReadoutGroup(1.0, 0.5), ReadoutGroup(-0.7, 0.3), ReadoutGroup(0.3, 0.2))
-BIASED = (ReadoutGroup(1.0, 0.6, None, 0.8), ReadoutGroup(1.0, 0.4, None, -0.5))
 
 
 def step(groups: tuple[ReadoutGroup, ...] = UNIFORM, **changes: object) -> Model:
@@ -125,12 +113,6 @@ def test_derivatives() -> None:
         np.testing.assert_allclose(matrix, slope[k], atol=6e-10 * np.abs(slope).max())
 
 
-def test_derivatives_of_one_function() -> None:
-    # T and tau are derivatives of (1/p) log det S, an off-diagonal C_ab counting twice: the Jacobian is symmetric then.
-    jacobian = multiplicity(5)[:, None] * five_groups().at(conjugates(5, 3)).jacobian
-    close(jacobian, jacobian.T, 1e-13)
-
-
 def test_trace_identities() -> None:
     # (1/p) tr_a [S S^-1] = pi_a = (ridge + D_a) tau_a + sum_b C_ab T_ab.
     for seed in range(3):
@@ -208,36 +190,10 @@ def test_duplicated_groups_give_the_uniform_network() -> None:
     assert signs @ mirrored.order_parameters.chi == pytest.approx(uniform.order_parameters.chi[0], abs=1e-10)
 
 
-def test_duplicated_groups_for_another_loss_and_for_gaussian_rows() -> None:
-    halves = (ReadoutGroup(1.0, 0.5), ReadoutGroup(1.0, 0.5))
-    huber = loss_named("huber:1")
-    models = [step(groups, ridge=0.1) for groups in (UNIFORM, halves)]
-    one, two = (solve_convex(model.changed(loss=huber)) for model in models)
-    # The iteration stops at a residual of 1e-9 at most.
-    assert two.test_error == pytest.approx(one.test_error, abs=1e-8)
-    rows = [step(groups, gaussian_rows=True) for groups in (UNIFORM, halves)]
-    assert solve(rows[1]).test_error == pytest.approx(solve(rows[0]).test_error, abs=1e-10)
-
-
 def test_one_group_of_another_weight_is_another_learning_rate() -> None:
     for weight in (0.7, -0.7):
         found = solve(step((ReadoutGroup(weight, 1.0),)))
         assert found.test_error == pytest.approx(solve(step(eta=7.0)).test_error, rel=1e-13)
-
-
-def test_a_group_without_a_step_has_rows_of_one_norm() -> None:
-    found = solve(step((ReadoutGroup(1.0, 0.5), ReadoutGroup(0.0, 0.5))))
-    assert found.converged
-    assert found.order_parameters.chi[1] == 0.0
-    # A is singular in the correction of order 1/p: it must not matter.
-    assert at_width(found, 10**12).test_error == pytest.approx(found.test_error, rel=1e-8)
-
-
-def test_the_bound_has_one_more_function_per_group() -> None:
-    for groups in (THREE, BIASED):
-        own, isotropic = step(groups), step(groups, bulk_model="isotropic")
-        assert lower_bound(own) < lower_bound(isotropic)
-        assert lower_bound(own) < solve(own).test_error
 
 
 def test_a_learned_bias_of_a_network() -> None:
@@ -251,15 +207,6 @@ def test_a_learned_bias_of_a_network() -> None:
     near = [training_energy(with_bias(model, found.bias + shift)) for shift in (-0.05, 0.0, 0.05)]
     assert near[1] < min(near[0], near[2])
     assert near[1] < training_energy(model)
-
-
-def test_the_bulk_of_a_group_is_not_given() -> None:
-    with pytest.raises(ModelError, match="follows from the network's gradient step"):
-        step((ReadoutGroup(1.0, 0.5, 2.0), ReadoutGroup(-1.0, 0.5)))
-    # What the step itself gives may stand there: a model can be made again from its own groups.
-    model = step(THREE)
-    assert replace(model, ridge=0.1).bulks == model.bulks
-    assert isinstance(equivalent_of(model, 0.1), NetworkGroups)
 
 
 NETWORK = Network(TANH, TANH, 1.5, 1.0, 0.01, alpha0=10.0, eta=10.0)
@@ -303,73 +250,4 @@ def test_what_a_uniform_readout_leaves_in_q1_is_taken_off() -> None:
         assert abs(values.mean()) < 4.5 * values.std(ddof=1) / np.sqrt(40) + 1.0 / 60, name
 
 
-def test_a_zero_readout_takes_no_step() -> None:
-    with pytest.raises(SimulationError, match="takes no gradient step"):
-        replace(NETWORK, readout=(ReadoutGroup(0.0, 1.0),))
-    with pytest.raises(SimulationError, match="add up to 1"):
-        replace(NETWORK, readout=(ReadoutGroup(1.0, 0.5),))
-    # One group of two may stay as it was drawn: the refusal itself recommends it.
-    assert replace(NETWORK, readout=(ReadoutGroup(1.0, 0.5), ReadoutGroup(0.0, 0.5))).fractions == (0.5, 0.5)
-
-
 FAST, LONG = ((80, 24), (160, 12), (320, 6)), ((100, 96), (200, 60), (400, 36))
-
-
-@cache
-def simulated(groups: tuple[ReadoutGroup, ...], sizes: tuple[tuple[int, int], ...]) -> tuple[Simulation, ...]:
-    network = replace(NETWORK, readout=groups)
-    return tuple(simulate(network, dimension=d, seeds=k, kind="network") for d, k in sizes)
-
-
-def deviate(groups: tuple[ReadoutGroup, ...], sizes: tuple[tuple[int, int], ...], bulk_model: str, name: str) -> float:
-    observations = []
-    for run in simulated(groups, sizes):
-        assert isinstance(run.model, Network)
-        theory = predicted(solve(run.model.model(bulk_model)), run.sizes)
-        observations.append(Observation(run.dimension, run.values(name), theory[name]))
-    found = compare(name, observations, scale=1.0).z
-    assert found is not None
-    return found
-
-
-BOTH = (ReadoutGroup(1.0, 0.5, None, 0.6), ReadoutGroup(-0.7, 0.5, None, -0.4))
-
-
-@pytest.mark.parametrize(
-    ("groups", "sizes"),
-    [
-        (BOTH, FAST),
-        pytest.param(THREE, LONG, marks=pytest.mark.thorough),
-        pytest.param(BIASED, LONG, marks=pytest.mark.thorough),
-    ],
-    ids=["both", "vocabulary", "biases"],
-)
-def test_theory_and_real_networks(groups: tuple[ReadoutGroup, ...], sizes: tuple[tuple[int, int], ...]) -> None:
-    names = ["test_error", "training_error"]
-    names += [f"{name}[{a}]" for name in ("zeta", "psi", "chi", "q2") for a in range(len(groups))]
-    # At most 14 observables of a model: |z| > 4.2 would happen once in 2700 choices of its seed.
-    for name in names:
-        assert abs(deviate(groups, sizes, "network", name)) < 4.2, name
-
-
-@pytest.mark.thorough
-def test_the_isotropic_theory_of_biases_is_refuted() -> None:
-    # Its test error is 24 % too large here, several standard errors of these samples.
-    assert deviate(BIASED, LONG, "isotropic", "test_error") < -6.0
-
-
-def test_a_learned_bias_is_simulated() -> None:
-    network = replace(NETWORK, target=activation("tanh(z - 1)"), eta=4.0, ridge=0.1)
-    run = simulate(replace(network, loss=loss_named("square")), dimension=40, seeds=2, kind="network", learned=True)
-    assert {"bias", "energy", "chi"} <= set(run.estimates)
-
-
-def test_packing_has_the_order_of_the_equivalent() -> None:
-    # Entry e of the packed pair moves C_ab and C_ba together.
-    matrices, _ = packed_directions(2)
-    assert np.array_equal(matrices[1], [[0.0, 1.0], [1.0, 0.0]])
-
-
-def test_rows_that_overlap_take_no_groups() -> None:
-    with pytest.raises(ModelError, match="uniform readout"):
-        stepped(replace(NETWORK, overlap=0.1, readout=THREE))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import math
 from dataclasses import dataclass
 
@@ -67,38 +66,3 @@ def test_every_dip_of_the_scan_is_refined() -> None:
     bias, found = best_bias(Three, 4.0, WHOLE, 1e-6)
     assert bias == pytest.approx(0.3, abs=1e-2)
     assert found.energy < -1.9
-
-
-@dataclass
-class Counted:
-    """The well, and where it was asked for."""
-
-    seen: list[float]
-
-    def __call__(self, b: float) -> Well:
-        self.seen.append(b)
-        return Well(b)
-
-
-@pytest.mark.parametrize("reach", [2.0, 40.0])
-def test_a_bias_is_refined_to_a_share_of_the_reach(reach: float) -> None:
-    """The bounded search stops where it moves by less than its tolerance: the last two points are as near as that."""
-    for share in (1e-2, 1e-5):
-        counted = Counted([])
-        best_bias(counted, reach, WHOLE, share)
-        nearest = min(abs(x - y) for x, y in itertools.pairwise(counted.seen[17:]) if x != y)
-        assert share * reach / 30.0 < nearest < 3.0 * share * reach
-
-
-def test_the_lowest_point_of_the_scan_stays_where_no_search_finds_lower() -> None:
-    """A dip of no width at a point of the scan, which no refinement meets again."""
-
-    @dataclass(frozen=True)
-    class Needle:
-        bias: float
-
-        @property
-        def energy(self) -> float:
-            return -1.0 if self.bias == 1.0 else abs(self.bias - 3.0)
-
-    assert best_bias(Needle, 4.0, WHOLE, 1e-6)[0] == 1.0

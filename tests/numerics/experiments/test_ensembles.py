@@ -62,14 +62,6 @@ def test_spiked_features_have_exact_norms_and_alignment() -> None:
     assert drawn.features(x) == pytest.approx(np.tanh(x @ drawn.weights.T), rel=1e-14)
 
 
-def test_biases_shift_the_features() -> None:
-    model = replace(WORKED, readout=(ReadoutGroup(1.0, 0.5, bias=0.7), ReadoutGroup(1.0, 0.5, bias=-0.2)))
-    drawn = spiked_random_features(model, sizes_of(model, 20), np.random.default_rng(0))
-    x = np.random.default_rng(1).standard_normal((3, 20))
-    expected = np.tanh(x @ drawn.weights.T + np.repeat([0.7, -0.2], 10))
-    assert drawn.features(x) == pytest.approx(expected, rel=1e-14)
-
-
 def test_equivalent_features_have_the_conditional_moments() -> None:
     """For x = kappa v + one fixed rest, phi has mean mu0 + mu1 w.x and variance mu2^2; sign has them in closed form."""
     model = replace(WORKED, activation=SIGN, spike=1.3, bulk=0.7)
@@ -182,17 +174,6 @@ def test_the_spike_points_along_its_batch_and_not_along_the_target(seed: int) ->
     noise, x = 2.0 * batch.standard_normal(4), batch.standard_normal((4, 40))
     assert drawn.direction @ ((np.sin(x[:, 0]) + noise) @ x) > 0.0
     assert drawn.spikes[0, 0] == pytest.approx(drawn.weights.mean(axis=0) @ drawn.direction, rel=1e-10)
-
-
-def test_gaussian_rows_of_a_network_have_norms_of_their_own() -> None:
-    sizes = Sizes.rounded(30, alpha=1.5, beta=1.0, alpha0=0.0, fractions=(1.0,))
-    for gaussian in (False, True):
-        still = replace(network(alpha0=0.0), gaussian_rows=gaussian)
-        drawn = trained_network(still, sizes, np.random.default_rng(3), np.random.default_rng(4))
-        norms = np.sum(drawn.weights**2, axis=1)
-        # |w|^2 of N(0, I/d) varies by 2/d: 0.26 of thirty rows.
-        assert (float(np.std(norms)) > 0.1) == gaussian
-        assert np.mean(norms) == pytest.approx(1.0, abs=0.25)
 
 
 @pytest.mark.parametrize(("count", "accepted"), [(1, False), (2, True)])

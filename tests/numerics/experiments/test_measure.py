@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 from giantsteps.derivations.activations.activation import activation
-from giantsteps.numerics.experiments import measure
 from giantsteps.numerics.experiments.ensembles import FeatureMap, Sizes, equivalent_map, spiked_random_features
 from giantsteps.numerics.experiments.measure import (
     exact_test_error,
@@ -107,14 +106,6 @@ def test_order_parameters_are_their_definitions() -> None:
         "q2[1]": second @ second / 10 - m[1] ** 2 / 5,
     }
     assert dict(order_parameters(drawn, a, sizes)) == pytest.approx(expected, rel=1e-12, abs=1e-14)  # rounding
-
-
-def test_a_sampled_error_is_the_mean_over_all_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
-    place, outputs = np.linspace(-1.0, 1.0, 5), np.arange(10.0).reshape(5, 2)
-    blocks = [(place[:3], outputs[:3]), (place[3:], outputs[3:])]
-    monkeypatch.setattr(measure, "fresh_outputs", lambda *given: iter(blocks))
-    found = sampled_test_error(linear_map(10, 4, 0.6), np.sin, np.zeros((4, 2)), 5, np.random.default_rng(0))
-    assert found == pytest.approx(np.mean((np.sin(place)[:, None] - outputs) ** 2, axis=0), rel=1e-14)
 
 
 def test_what_a_known_sum_of_rows_takes_from_the_order_parameters() -> None:

@@ -5,20 +5,14 @@ from __future__ import annotations
 import math
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 import pytest
 
 from giantsteps.derivations.activations.activation import activation
-from giantsteps.numerics.bounds.learned_bias import Basins
-from giantsteps.numerics.experiments import ensembles, letters
-from giantsteps.numerics.experiments import ridge as kept_by
-from giantsteps.numerics.experiments.ensembles import FeatureMap, Sizes
 from giantsteps.numerics.experiments.inputs import Inputs
-from giantsteps.numerics.experiments.ridge import Simulation, natural_scales, predicted, simulate_ridges
+from giantsteps.numerics.experiments.ridge import OF_LETTERS, Simulation, natural_scales, predicted, simulate_ridges
 from giantsteps.numerics.experiments.simulate import simulate
-from giantsteps.numerics.models.losses import HINGE
 from giantsteps.numerics.models.model import Model, ReadoutGroup
 from giantsteps.numerics.models.network import Network, SimulationError
 from giantsteps.numerics.models.readout_law import ReadoutLaw
@@ -44,16 +38,6 @@ def test_seeds_are_independent_of_how_many_are_run() -> None:
     other = simulate(WORKED, dimension=30, seeds=2, seed=6)
     assert other.values("m") != few.values("m")
     assert simulate(WORKED, dimension=30, seeds=2, seed=5, kind="equivalent").values("m") != few.values("m")
-
-
-def test_block_size_does_not_matter(monkeypatch: pytest.MonkeyPatch) -> None:
-    model = replace(WORKED, ridge=0.1001)  # not met by another test: nothing is remembered
-    whole = simulate(model, dimension=150, seeds=1)
-    monkeypatch.setattr(ensembles, "BLOCK", 1)  # blocks of 64 rows
-    pieces = simulate(replace(model, noise=1e-50), dimension=150, seeds=1)
-    for name, values in whole.samples:
-        # The same draws, summed in another order; the normal equations have a condition number near 1e3.
-        assert pieces.values(name) == pytest.approx(values, rel=1e-10)
 
 
 def test_progress_executor_and_memory_give_the_same_numbers() -> None:
@@ -173,42 +157,6 @@ def test_network_takes_the_step_that_result_3_1_predicts() -> None:
 # --- what is kept, and what is asked of whom
 
 
-def test_results_that_a_call_is_about_to_read_are_not_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(kept_by, "_DONE", {})
-    monkeypatch.setattr(kept_by, "_MOST_KEPT", 3)
-    model = replace(WORKED, ridge=0.1003)
-    first = simulate(model, dimension=10, seeds=2, seed=1)
-    simulate(model, dimension=10, seeds=1, seed=2)
-    assert len(kept_by._DONE) == 3
-    # One place too few: of those that stay two are asked for, so the other one goes.
-    found = simulate(model, dimension=10, seeds=3, seed=1)
-    assert found.values("m")[:2] == first.values("m")
-    assert [job.seed for job in kept_by._DONE] == [1, 1, 1]
-    assert [job.index for job in kept_by._DONE] == [0, 1, 2]
-
-
-def test_seeds_kinds_and_dimensions_have_streams_of_their_own(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The first row of the bulk of each: no two are alike."""
-    seen: list[float] = []
-    right = kept_by.draw
-
-    def kept(*given: Any) -> FeatureMap:
-        drawn = right(*given)
-        seen.append(float(drawn.weights[0, 3]))
-        return drawn
-
-    monkeypatch.setattr(kept_by, "draw", kept)
-    sizes = Sizes.rounded(10, alpha=1.0, beta=1.0, fractions=(1.0,))
-    flat = replace(WORKED, spike=0.0, noise=0.3)
-    for size, kind, seed, index in (
-        (sizes, "srf", 0, 0), (sizes, "srf", 0, 1), (sizes, "srf", 1, 0), (sizes, "equivalent", 0, 0),
-        (replace(sizes, d=11), "srf", 0, 0),
-    ):  # fmt: skip
-        kept_by._experiment(kept_by._Job(flat, (0.1,), size, kind, seed, index))
-    # Rows of ten and eleven entries are normed by other lengths.
-    assert len({round(abs(value), 12) for value in seen}) == 5
-
-
 GIVEN = {"dimension": 10, "seeds": 1, "seed": 3}
 LETTERS = replace(WORKED, readout=ReadoutLaw("uniform", 1.5))
 
@@ -228,32 +176,7 @@ def test_a_density_of_letters_is_simulated_as_spiked_random_features_alone() -> 
     assert (found.model.alpha, found.model.beta, found.kind) == (1.5, 1.0, "srf")
     for _, values in found.samples:
         assert values[0] != values[1]
-    assert dict(found.samples).keys() == set(letters.OBSERVABLES)
-
-
-def test_letters_are_measured_by_their_overlaps(monkeypatch: pytest.MonkeyPatch) -> None:
-    seen: list[Any] = []
-    right = letters.overlaps
-    monkeypatch.setattr(letters, "overlaps", lambda *given: seen.append(right(*given)) or seen[-1])
-    found = simulate(LETTERS, dimension=10, seeds=1)
-    assert (found.values("zeta")[0], found.values("psi")[0]) == (seen[0].zeta[0], seen[0].psi[0])
-    assert seen[0].zeta[0] != seen[0].psi[0]
-
-
-def test_what_is_asked_of_an_experiment_reaches_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Every argument by its name, to the one that is asked: with a loss or a learned bias, or without."""
-    asked: list[dict[str, Any]] = []
-    experiments = "giantsteps.numerics.experiments.simulate."
-    monkeypatch.setattr(experiments + "simulate_loss", lambda model, **given: asked.append(given))
-    monkeypatch.setattr(experiments + "simulate_ridges", lambda model, ridges, **given: [asked.append(given)])
-    basins, given = Basins((0.0, 1.0), ()), {"inputs": Inputs("uniform"), "progress": print, "executor": object()}
-    simulate(WORKED, **GIVEN, **given, learned=True, basins=basins, kind="equivalent")
-    simulate(WORKED.changed(loss=HINGE), **GIVEN, **given)
-    simulate(WORKED, **GIVEN, **given, kind="equivalent")
-    whole = {**GIVEN, **given, "kind": "equivalent"}
-    assert asked[0] == whole | {"learned": True, "basins": basins}
-    assert asked[1] == whole | {"learned": False, "basins": None, "kind": "srf"}
-    assert asked[2] == whole
+    assert dict(found.samples).keys() == set(OF_LETTERS)
 
 
 def test_kinds_that_a_model_does_not_have_are_refused() -> None:

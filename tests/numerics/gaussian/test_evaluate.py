@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 
 from giantsteps.derivations.expressions.parser import ExpressionError, derivative, parse
-from giantsteps.numerics.gaussian import evaluate
 from giantsteps.numerics.gaussian.evaluate import compile_numpy, evaluate_mpmath
 from tests.derivations.expressions.test_expressions import NAMES
 
@@ -81,15 +80,3 @@ def test_shapes_and_values_at_jumps() -> None:
     np.testing.assert_array_equal(compile_numpy(parse("sign(z)"))(points), [[-1.0, 0.0, 1.0]])
     np.testing.assert_array_equal(compile_numpy(parse("step(z)"))(points), [[0.0, 0.5, 1.0]])
     assert float(compile_numpy(parse("z**2"))(3.0)) == 9.0
-
-
-def test_compilation_is_cached_by_value() -> None:
-    assert compile_numpy(parse("tanh(z)")) is compile_numpy(parse("tanh"))
-
-
-def test_more_such_points_than_are_worth_waiting_for_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(evaluate, "_MOST_FALLBACKS", 2)
-    quotient = compile_numpy(parse("exp(100*z)/(1+exp(100*z))"))
-    np.testing.assert_array_equal(quotient(np.array([10.0, 0.0, 20.0])), [1.0, 0.5, 1.0])
-    with pytest.raises(ExpressionError, match="overflows on the way to its value at 3 of 4 points"):
-        quotient(np.array([10.0, 0.0, 20.0, 30.0]))

@@ -14,19 +14,14 @@ from hypothesis import strategies as st
 
 from giantsteps.derivations.activations.activation import activation
 from giantsteps.numerics.bounds.any_loss import loss_bounds
-from giantsteps.numerics.bounds.learned_bias import with_bias
-from giantsteps.numerics.bounds.ridge import best_eta, best_ridge, best_spike, bounds, upper_bound
-from giantsteps.numerics.certificates.minima.certified_minima import best_bounds_spike
-from giantsteps.numerics.experiments.simulate import simulate
+from giantsteps.numerics.bounds.least_bounds import best_bounds_spike
+from giantsteps.numerics.bounds.ridge import best_eta, best_spike, upper_bound
 from giantsteps.numerics.models.losses import LOGISTIC, SQUARE
 from giantsteps.numerics.models.model import Model, ModelError, ReadoutGroup
 from giantsteps.numerics.models.network import Network
 from giantsteps.numerics.models.readout_law import ReadoutLaw
-from giantsteps.numerics.saddle_point.letters.density import with_letters
-from giantsteps.numerics.saddle_point.one_group.batch import solve_batch, solve_families
+from giantsteps.numerics.saddle_point.one_group.batch import solve_batch
 from giantsteps.numerics.saddle_point.ridge import solve
-from giantsteps.numerics.sweeps.chunk import columns, solve_chunk
-from giantsteps.numerics.sweeps.sweep import Axis, Experiment, Sweep
 
 TANH, SIN, SIGN = activation("tanh"), activation("sin"), activation("sign")
 RATIOS: dict[str, Any] = {"alpha": 1.0, "beta": 1.0, "ridge": 0.1, "noise": 0.0}
@@ -202,34 +197,6 @@ def test_a_batch_refuses_what_its_model_does_not_have() -> None:
     assert solve_batch(built("given", {}), alpha=[]).shape == (0,)
 
 
-def test_points_of_one_family_may_have_different_steps() -> None:
-    # eta and beta in one ratio give the same spike, bulk and alignment.
-    models = [built("step", {"beta": b, "eta": 2.0 * b, "alpha": 0.5 + b}) for b in np.linspace(0.5, 2.0, 16)]
-    together = {
-        place: batch.test_error[k] for places, batch in solve_families(models) for k, place in enumerate(places)
-    }
-    assert together
-    for place, error in together.items():
-        assert error == pytest.approx(solve(models[place]).test_error, rel=1e-10)
-
-
-@pytest.mark.parametrize("kind", ["step", "network", "step, groups"])
-@pytest.mark.parametrize("changes", [{"beta": 2.0}, {"noise": 0.3}, {"eta": 1.0, "target": "sign"}])
-def test_bounds_and_best_ridges_are_those_of_the_model_built_anew(kind: str, changes: dict[str, Any]) -> None:
-    changed, anew = built(kind, {}).changed(**changes), built(kind, changes)
-    plain = Model(
-        anew.activation, anew.target, spike=anew.spike, bulk=anew.bulk, alignment=anew.alignment,
-        **{name: getattr(anew, name) for name in RATIOS},
-        readout=tuple(dataclasses.replace(g, bulk=c) for g, c in zip(anew.groups, anew.bulks, strict=True)),
-    )  # fmt: skip
-    # The upper bound depends on the functions along the spike alone, whatever the bulk.
-    assert bounds(changed).upper == pytest.approx(bounds(plain).upper, rel=1e-12)
-    if kind == "step":
-        best = best_ridge(changed)
-        assert best.test_error == pytest.approx(best_ridge(plain).test_error, rel=1e-9)
-        assert solve(plain.changed(ridge=best.ridge)).test_error == pytest.approx(best.test_error, rel=1e-9)
-
-
 def test_the_best_rate_leads_to_the_model_of_its_step() -> None:
     found = best_eta(
         TANH, SIN, alpha=1.0, beta=2.0, alpha0=2.0, ridge=0.1, noise=0.3, largest=6.0, points=5, bulk_model="isotropic"
@@ -249,53 +216,6 @@ def test_the_best_spike_is_for_models_whose_spike_may_change() -> None:
         TANH, SIN, 1.0, 1.0, 0.1, spike=found.spike, bulk=model.bulk, alignment=model.alignment
     )  # fmt: skip
     assert upper_bound(best) == pytest.approx(found.bound, rel=1e-12)
-
-
-@pytest.mark.parametrize("name", ["beta", "noise", "eta", "alpha0"])
-def test_a_sweep_maps_every_point(name: str) -> None:
-    values = (0.5, 1.0, 2.0)
-    point = STEP | {name: 0.0}
-    axes = tuple(Axis(k, values, True) if k == name else Axis(k, (v,), False) for k, v in point.items())
-    for kind, experiment in (("theory", None), ("both", Experiment(30, 1))):
-        sweep = Sweep("tanh", "sin", axes, kind=kind, experiment=experiment, bulk_model="isotropic")
-        rows = [dict(zip(columns(sweep), row, strict=True)) for row in solve_chunk(sweep, 0, 3)]
-        for row, value in zip(rows, values, strict=True):
-            anew = built("step", {name: value})
-            # Beside a simulation the theory is that of the features drawn: the spike of the parameters asked for.
-            assert (row["spike"], row["bulk"], row["alignment"]) == (anew.spike, anew.bulk, anew.alignment)
-            if kind == "theory":
-                assert row["test_error"] == pytest.approx(solve(anew).test_error, rel=1e-10)
-
-
-def test_simulated_features_keep_the_spike_that_they_were_drawn_with() -> None:
-    # p/d = 31/30 is not the width asked for, and the theory is evaluated at it.
-    model, law = built("step", {"beta": 1.03}), ReadoutLaw("uniform", 1.2)
-    runs = [
-        simulate(model, dimension=30, seeds=1),
-        simulate(model.changed(loss=LOGISTIC), dimension=30, seeds=1),
-        simulate(model, dimension=30, seeds=1, learned=True),
-        simulate(model.changed(readout=law), dimension=30, seeds=1),
-    ]
-    for run in runs:
-        assert isinstance(run.model, Model)
-        assert run.model.beta == 31 / 30
-        assert (run.model.spike, run.model.bulk, run.model.alignment) == (model.spike, model.bulk, model.alignment)
-
-
-def test_a_network_is_simulated_as_it_is_and_mapped_at_its_sizes() -> None:
-    network = Network(TANH, SIN, **(STEP | {"beta": 1.03}))
-    run = simulate(network, dimension=30, seeds=1)
-    assert run.kind == "network"
-    assert run.model == dataclasses.replace(network, beta=31 / 30)
-    assert simulate(dataclasses.replace(network, loss=LOGISTIC), dimension=30, seeds=1).kind == "network"
-    assert simulate(network, dimension=30, seeds=1, kind="srf").kind == "srf"
-
-
-def test_letters_and_biases_follow_a_changed_step() -> None:
-    model, law = built("step", {}), ReadoutLaw("uniform", 1.2)
-    changed = with_letters(model.changed(readout=law), 3).changed(eta=4.0)
-    assert changed.bulks == with_letters(built("step", {"eta": 4.0, "readout": law}), 3).bulks
-    assert with_bias(model, 0.3).changed(noise=0.2).bulks == with_bias(built("step", {"noise": 0.2}), 0.3).bulks
 
 
 def test_a_margin_loss_keeps_the_features_of_the_step_that_saw_the_target_itself() -> None:

@@ -12,7 +12,6 @@ from giantsteps.numerics.bulk.overlapping_rows import stepped
 from giantsteps.numerics.models.gradient_step import gradient_step
 from giantsteps.numerics.models.model import Model, ModelError, ReadoutGroup
 from giantsteps.numerics.models.network import Network
-from giantsteps.numerics.models.readout_law import ReadoutLaw
 
 TANH, SIN, SIGN, RELU = (activation(text) for text in ("tanh", "sin", "sign", "relu"))
 
@@ -22,43 +21,10 @@ def _model(**changes: object) -> Model:
     return Model(TANH, SIN, **(values | changes))  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize(
-    ("name", "value"),
-    [
-        ("alpha", 0.0), ("alpha", -1.0), ("alpha", math.nan), ("alpha", math.inf), ("alpha", "many"), ("alpha", None),
-        ("beta", 0.0), ("beta", -0.5), ("ridge", -1e-9), ("ridge", math.nan), ("noise", -0.1), ("bulk", 0.0),
-        ("alignment", 1.0000001), ("alignment", -2.0), ("alignment", math.nan), ("spike", math.inf),
-    ],
-)  # fmt: skip
-def test_a_parameter_out_of_range_is_refused_in_one_sentence(name: str, value: object) -> None:
-    with pytest.raises(ModelError) as caught:
-        _model(**{name: value})
-    message = str(caught.value)
-    assert message.startswith(name)
-    assert "for example" in message
-    assert "\n" not in message
-
-
 def test_the_edges_of_the_ranges_are_accepted() -> None:
     _model(ridge=0.0, noise=0.0, alignment=-1.0, spike=-3.0)
     _model(alignment=1, alpha=2)  # integers are numbers
     assert isinstance(_model(alpha=2).alpha, float)
-
-
-@pytest.mark.parametrize(
-    "groups",
-    [
-        (),
-        (ReadoutGroup(1.0, 0.5),),
-        (ReadoutGroup(1.0, 1.5), ReadoutGroup(1.0, -0.5)),
-        (ReadoutGroup(math.nan, 1.0),),
-        (ReadoutGroup(1.0, 1.0, bulk=0.0),),
-        (ReadoutGroup(1.0, 1.0, bias=math.inf),),
-    ],
-)
-def test_unusable_groups_are_refused(groups: tuple[ReadoutGroup, ...]) -> None:
-    with pytest.raises(ModelError):
-        _model(readout=groups)
 
 
 def test_groups_take_spike_and_bulk_of_the_model() -> None:
@@ -78,14 +44,6 @@ def test_a_model_is_a_frozen_value() -> None:
         model.alpha = 2.0  # type: ignore[misc]
     with pytest.raises(ModelError):
         model.changed(ridge=-0.2)
-
-
-def test_infinite_second_moments_are_refused() -> None:
-    # E exp(0.2 x^2)^2 with x ~ N(0, spike^2 + bulk) is finite only when 0.8 (spike^2 + bulk) < 1.
-    steep = activation("exp(z**2/5)")
-    Model(steep, TANH, 1.5, 1.0, 0.1, spike=0.1, bulk=1.0, alignment=1.0)
-    with pytest.raises(ModelError, match="infinite"):
-        Model(steep, TANH, 1.5, 1.0, 0.1, spike=1.0, bulk=1.0, alignment=1.0)
 
 
 def test_the_gradient_step_map_in_closed_form() -> None:
@@ -121,30 +79,6 @@ def test_no_step_leaves_plain_random_features() -> None:
     for changes in ({"alpha0": 0.0, "eta": 3.0}, {"alpha0": 2.0, "eta": 0.0}):
         model = Model.from_gradient_step(RELU, TANH, alpha=1.0, beta=1.0, ridge=0.1, bulk_model="isotropic", **changes)
         assert (model.spike, model.bulk, model.alignment) == (0.0, 1.0, 0.0)
-
-
-@pytest.mark.parametrize(
-    ("student", "target", "named"),
-    [
-        ("sign", "tanh", "jumps"),
-        ("sign(z)*sqrt(Abs(z))", "tanh", "E[(sigma' - h1)^2]"),
-    ],
-)
-def test_where_the_map_does_not_exist_it_says_what_fails(student: str, target: str, named: str) -> None:
-    with pytest.raises(ModelError) as caught:
-        Model.from_gradient_step(
-            activation(student),
-            activation(target),
-            alpha=1.0,
-            beta=1.0,
-            ridge=0.1,
-            alpha0=2.0,
-            eta=1.0,
-            bulk_model="isotropic",
-        )
-    assert named in str(caught.value)
-    for given in ("spike=1", "bulk=1", "alignment=0.8"):
-        assert given in str(caught.value)
 
 
 @pytest.mark.parametrize("student", ["he(2, z)", "abs(z)", "cos(z)"])
@@ -196,19 +130,3 @@ def test_the_step_without_an_overlap_of_the_rows_is_this_one(student: str) -> No
         (theirs.spike, theirs.bulk, theirs.alignment), rel=1e-11
     )
     assert max(errors) < 1e-11
-
-
-def test_a_density_of_letters_whose_rows_the_step_lengthens_is_refused() -> None:
-    values = {"alpha": 1.0, "beta": 1.0, "ridge": 0.1, "alpha0": 2.0, "eta": 1.5}
-    centred = activation("tanh(z) + z**2 - 1")
-    Model.from_gradient_step(centred, TANH, **values, readout=ReadoutLaw("uniform"), bulk_model="isotropic")
-    for student, target in ((centred, activation("z + 1")), (RELU, TANH)):
-        with pytest.raises(ModelError, match="letters with a density"):
-            Model.from_gradient_step(student, target, **values, readout=ReadoutLaw("uniform"), bulk_model="isotropic")
-
-
-@pytest.mark.parametrize("name", ["alpha0", "eta", "beta", "noise"])
-def test_the_gradient_step_checks_its_parameters(name: str) -> None:
-    values = {"alpha": 1.0, "beta": 1.0, "ridge": 0.1, "alpha0": 2.0, "eta": 1.0, "noise": 0.0} | {name: -1.0}
-    with pytest.raises(ModelError, match=name):
-        Model.from_gradient_step(TANH, SIN, bulk_model="isotropic", **values)

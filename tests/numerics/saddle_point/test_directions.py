@@ -12,15 +12,10 @@ from giantsteps.derivations.activations.activation import activation
 from giantsteps.derivations.bulk.blocks import LETTERS
 from giantsteps.derivations.saddle_point import symbols
 from giantsteps.numerics.bounds.ridge import bounds
-from giantsteps.numerics.experiments.ensembles import Sizes, equivalent_map, spiked_random_features
-from giantsteps.numerics.experiments.measure import exact_test_error, overlaps, sampled_test_error
 from giantsteps.numerics.experiments.ridge import natural_scales, predicted
 from giantsteps.numerics.experiments.simulate import simulate
-from giantsteps.numerics.models.model import Model, ModelError, ReadoutGroup
-from giantsteps.numerics.saddle_point.any_loss.convex import solve as solve_convex
-from giantsteps.numerics.saddle_point.profile import profile
+from giantsteps.numerics.models.model import Model, ReadoutGroup
 from giantsteps.numerics.saddle_point.ridge import solve
-from giantsteps.numerics.spectrum.point import line_of
 from giantsteps.verify.checks.finite_size import Observation, compare_all
 from giantsteps.verify.compiled.saddle_points import solved
 from giantsteps.verify.compiled.theorems import two_letters
@@ -94,23 +89,6 @@ def test_unequal_groups_along_one_line_are_those_of_the_theorems() -> None:
         assert found.order_parameters.zeta[group] == pytest.approx(zeta * axis, rel=1e-9)
 
 
-@pytest.mark.parametrize("rank", [2, 3])
-def test_one_direction_in_more_dimensions_is_the_uniform_case(rank: int) -> None:
-    # The spike and the target's part along it lie on one line of R^s: the same kappa as in one dimension.
-    axis = orthogonal(rank, 5)[0]
-    spike, gamma = (tuple(float(x) for x in size * axis) for size in (1.3, 0.8))
-    embedded = solve(model("tanh", "sin", (spike,), gamma))
-    single = solve(model("tanh", "sin", ((1.3,),), (0.8,)))
-    assert embedded.test_error == pytest.approx(single.test_error, abs=1e-11)
-    assert embedded.training_error == pytest.approx(single.training_error, abs=1e-11)
-    for name in ("m", "psi", "q1", "q2", "V1", "V2"):
-        found, expected = (getattr(s.order_parameters, name) for s in (embedded, single))
-        assert found == pytest.approx(expected, abs=1e-10), name
-    zeta = embedded.order_parameters.zeta
-    assert zeta.shape == (1, rank)
-    assert zeta[0] == pytest.approx(single.order_parameters.zeta[0] * axis, abs=1e-11)
-
-
 # The kinks and jumps lie along the target's direction, which the axes of the rule follow through every rotation.
 @pytest.mark.parametrize(
     ("student", "target", "gamma"),
@@ -134,35 +112,10 @@ def test_only_scalar_products_matter(student: str, target: str, gamma: tuple[flo
     assert other.order_parameters.zeta == pytest.approx(zeta, abs=1e-9)
 
 
-def test_three_directions_converge() -> None:
-    solution = solve(THREE)
-    assert solution.converged
-    assert solution.order_parameters.zeta.shape == (3, 3)
-
-
 def test_a_narrow_layer_across_the_axes_is_said_not_to_converge() -> None:
     solution = solve(model("sign", "sign", ((3.0, 1.0), (0.5, -4.0)), (0.6, 0.8), bulk=1e-4))
     assert not solution.converged
     assert "not converged in the quadrature" in solution.status
-
-
-def test_a_rule_averages_gaussian_polynomials() -> None:
-    table = profile(model("tanh", "sin", PLANE, (0.6, 0.5)), 1, whole=True)
-    k, w = table.nodes, table.weights
-    assert float(w.sum()) == pytest.approx(1.0, abs=1e-13)
-    assert (k * w) @ k.T == pytest.approx(np.eye(2), abs=1e-12)
-    assert float(w @ (k[0] ** 4 * k[1] ** 2)) == pytest.approx(3.0, abs=1e-11)
-    half = profile(model("tanh", "sin", PLANE, (0.6, 0.5)), 1)
-    assert len(half.weights) < 0.6 * len(w)
-    assert float(half.weights @ half.nodes[0] ** 4) == pytest.approx(3.0, abs=1e-11)
-
-
-def test_the_square_loss_as_a_convex_loss() -> None:
-    case = model("tanh", "sin", PLANE, (0.6, 0.5))
-    found = solve_convex(case)
-    # The path of convex losses promises 1e-8 for the square loss.
-    assert found.test_error == pytest.approx(solve(case).test_error, abs=1e-8)
-    assert found.order_parameters.zeta == pytest.approx(solve(case).order_parameters.zeta, abs=1e-8)
 
 
 def test_bounds_have_all_functions() -> None:
@@ -175,39 +128,6 @@ def test_bounds_have_all_functions() -> None:
     # The span of one direction's functions is smaller.
     single = bounds(model("tanh", "sin", ((math.hypot(1.5, 1.0),),), (0.6,)))
     assert found.lower < single.lower
-
-
-def test_features_have_the_spike_and_the_target_asked_for() -> None:
-    case = model("tanh", "sin", PLANE, (0.6, 0.5))
-    sizes = Sizes.rounded(30, alpha=1.5, beta=1.0, fractions=case.fractions)
-    drawn = spiked_random_features(case, sizes, np.random.default_rng(0))
-    bulk = drawn.weights - drawn.spikes @ drawn.directions
-    assert np.sum(bulk**2, axis=1) == pytest.approx(np.full(30, 1.1), rel=1e-13)
-    assert drawn.directions @ drawn.directions.T == pytest.approx(np.eye(2), abs=1e-14)
-    assert drawn.directions @ drawn.theta == pytest.approx([0.6, 0.5], abs=1e-14)
-    assert drawn.theta @ drawn.theta == pytest.approx(1.0, rel=1e-14)
-    assert drawn.directions @ drawn.theta_perp == pytest.approx([0.0, 0.0], abs=1e-14)
-    a = np.random.default_rng(1).standard_normal(30)
-    sample = overlaps(drawn, a)
-    first = bulk[:15].T @ a[:15]
-    assert sample.zeta[0] == pytest.approx(drawn.directions @ first / math.sqrt(30), abs=1e-13)
-    rest = first - drawn.directions.T @ (drawn.directions @ first)
-    assert sample.q1[0, 0] == pytest.approx(rest @ rest / 30, rel=1e-12)
-
-
-@pytest.mark.parametrize(("rank", "spikes", "gamma"), [(2, PLANE, (0.6, 0.5)), (2, ((1.2, 0.0),), (0.6, 0.0))])
-def test_the_equivalent_map_s_error_is_exact(
-    rank: int, spikes: tuple[tuple[float, ...], ...], gamma: tuple[float, ...]
-) -> None:
-    # In the second case kappa_2 enters through zeta alone, and the rule has no nodes along it.
-    case = model("tanh", "sin", spikes, gamma)
-    sizes = Sizes.rounded(40, alpha=1.5, beta=1.0, fractions=case.fractions)
-    drawn = equivalent_map(case, sizes, np.random.default_rng(2), np.random.default_rng(3))
-    a = np.random.default_rng(4).standard_normal((40, 1)) + 0.5
-    exact = exact_test_error(drawn, case, a[:, 0])
-    sampled = [float(sampled_test_error(drawn, np.sin, a, 4000, np.random.default_rng(seed))[0]) for seed in range(12)]
-    # Twelve independent samples; 5 standard errors with 11 degrees of freedom: a false alarm in 2500.
-    assert abs(np.mean(sampled) - exact) < 5.0 * np.std(sampled, ddof=1) / math.sqrt(12)
 
 
 @pytest.mark.parametrize("kind", ["srf", "equivalent"])
@@ -225,31 +145,3 @@ def test_simulation_agrees(kind: str) -> None:
     )
     # The protocol refutes a right theory with probability 1e-3 at most.
     assert report.verdict != "REFUTED", report.sentence
-
-
-@pytest.mark.parametrize(
-    ("changes", "message"),
-    [
-        ({"gamma": (0.8, 0.7)}, "norm 1.06"),
-        ({"gamma": (0.6,)}, "1 and 2 components"),
-        ({"gamma": (0.6, 0.1, 0.1, 0.1), "spikes": ((1.0, 1.0, 1.0, 1.0),)}, "at most 3"),
-        ({"gamma": (0.6, 0.5), "gaussian_rows": True}, "rows of equal norm"),
-    ],
-)
-def test_what_is_refused(changes: dict[str, Any], message: str) -> None:
-    with pytest.raises(ModelError, match=message):
-        model("tanh", "sin", **({"spikes": PLANE} | changes))
-
-
-def test_what_is_built_for_one_direction_says_so() -> None:
-    case = model("tanh", "sin", PLANE, (0.6, 0.5))
-    for use in (lambda: case.slopes, lambda: profile(case).kappa, lambda: line_of(case)):
-        with pytest.raises(ModelError, match="one direction"):
-            use()
-    with pytest.raises(ModelError, match="at most two directions"):
-        solve_convex(model("tanh", "sin", ((1.0, 0.0, 0.0),), (0.6, 0.5, 0.1)).changed(loss="huber:1"))
-    with pytest.raises(ModelError, match="one gradient step"):
-        Model.from_gradient_step(
-            activation("tanh"), activation("sin"), alpha=1.0, beta=1.0, ridge=0.1, alpha0=1.0, eta=1.0,
-            readout=(ReadoutGroup(1.0, further_weights=(1.0,)),), bulk_model="isotropic",
-        )  # fmt: skip

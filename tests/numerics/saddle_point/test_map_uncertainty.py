@@ -8,25 +8,19 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from giantsteps.derivations.activations.activation import Activation, activation
+from giantsteps.derivations.activations.activation import activation
 from giantsteps.numerics.bounds.any_loss import loss_bounds
-from giantsteps.numerics.bounds.results import LeastLoss
 from giantsteps.numerics.bounds.ridge import bounds
-from giantsteps.numerics.gaussian.coefficients import HermiteConstants, hermite_constants
 from giantsteps.numerics.models import losses
-from giantsteps.numerics.models.gradient_step import StepMap, gradient_step
-from giantsteps.numerics.models.model import Model, ReadoutGroup
+from giantsteps.numerics.models.gradient_step import StepMap
+from giantsteps.numerics.models.model import Model
 from giantsteps.numerics.models.network import Network
 from giantsteps.numerics.models.parameters import EXACT, MapErrors
-from giantsteps.numerics.models.readout_law import ReadoutLaw
 from giantsteps.numerics.saddle_point.any_loss.convex import solve as solve_loss
-from giantsteps.numerics.saddle_point.letters.density import solve_letters
-from giantsteps.numerics.saddle_point.map_uncertainty import bulk_errors, neighbours, relative_uncertainty
-from giantsteps.numerics.saddle_point.one_group.batch import solve_batch, solve_families
+from giantsteps.numerics.saddle_point.map_uncertainty import neighbours
+from giantsteps.numerics.saddle_point.one_group.batch import solve_batch
 from giantsteps.numerics.saddle_point.overlapping import solve_overlapping
 from giantsteps.numerics.saddle_point.ridge import solve
-
-STEP = {"alpha": 1.5, "beta": 0.7, "ridge": 0.1, "alpha0": 2.0, "eta": 3.0}
 
 
 def _given(size: float) -> Model:
@@ -90,23 +84,6 @@ def test_every_answer_carries_the_uncertainty_of_its_model(name: str, width: flo
     assert 0.999 * expected <= told <= 1e3 * expected
 
 
-@pytest.mark.parametrize("size", [1e-3, 9e-13])
-def test_bounds_of_a_loss_are_as_uncertain_as_their_model(size: float, monkeypatch: pytest.MonkeyPatch) -> None:
-    # Infima that are a known function of the model in place of those that take seconds.
-    def least(model: Model, *, across: bool) -> LeastLoss:
-        value = model.bulk + (0.5 if across else 2.0) * model.alignment + (0.0 if across else model.spike)
-        return LeastLoss(value, (), at_infinity=True, error_estimate=0.0, converged=True)
-
-    monkeypatch.setattr("giantsteps.numerics.bounds.any_loss.least_loss", least)
-    found, known = (loss_bounds(_given(x).changed(loss=losses.huber(0.7))) for x in (size, 0.0))
-    assert known.error_estimate == 0.0
-    assert found.error_estimate >= 0.999 * (1.0 + 1.0 + 2.0) * size
-    # Small errors count three times beside 1 + loss, which is 5.
-    assert found.error_estimate <= 20.0 * size
-    assert known.converged
-    assert found.converged is (size < 1e-6)
-
-
 def test_every_number_of_a_loss_is_in_its_parameter_error() -> None:
     model, size = _given(1e-6), 1e-6
     found = solve_loss(model.changed(loss=losses.huber(0.5)))
@@ -114,33 +91,6 @@ def test_every_number_of_a_loss_is_in_its_parameter_error() -> None:
         moved = solve_loss(model.changed(**{what: getattr(model, what) - size}, loss=losses.huber(0.5)))
         gap = abs(moved.mean_squared_error - found.mean_squared_error)
         assert gap <= found.parameter_error * (1.0 + found.mean_squared_error)
-
-
-def test_the_bulks_of_all_groups_are_as_uncertain_as_the_step_makes_them(monkeypatch: pytest.MonkeyPatch) -> None:
-    groups = (
-        ReadoutGroup(1.0, 0.25), ReadoutGroup(-3.0, 0.25), ReadoutGroup(0.5, 0.25), ReadoutGroup(2.0, 0.25, bulk=1.1),
-    )  # fmt: skip
-    # What the averages may be off by is said to be this.
-    errors = MapErrors(0.0, 1e-5, 0.0)
-    monkeypatch.setattr(
-        "giantsteps.numerics.models.model.gradient_step",
-        lambda *a, **k: gradient_step(*a, **k)._replace(errors=errors),
-    )
-    model = Model.from_gradient_step("tanh", "sin", readout=groups, bulk_model="isotropic", **STEP)
-    c = model.bulk
-    there = [1.0 + u * u * (c + 1e-5 - 1.0) for u in (1.0, 3.0, 0.5)] + [1.1]
-    forgotten = model.as_given()
-    for one in (model, forgotten, forgotten.changed(alpha=2.0)):
-        (moved,) = neighbours(one)
-        assert moved.bulks == pytest.approx(there, rel=1e-14)
-        assert moved.uncertainty == EXACT
-        assert not any(bulk_errors(moved))
-        largest = max(u * u * 1e-5 / bulk for u, bulk in zip((1.0, 3.0, 0.5), model.bulks[:3], strict=True))
-        assert relative_uncertainty(one) == pytest.approx(largest, rel=1e-9)
-    assert solve(forgotten).error_estimate == pytest.approx(solve(model).error_estimate, rel=1e-6)
-    # A bulk that is given anew is known; groups that are given anew are, too.
-    assert bulk_errors(forgotten.changed(bulk=c)) == pytest.approx((0.0, 9e-5, 2.5e-6, 0.0))
-    assert relative_uncertainty(forgotten.changed(bulk=c, readout=groups)) == 0.0
 
 
 @pytest.mark.parametrize("turn", [0.0, 0.3, -0.3, -0.8, -1.0, -2.5])
@@ -155,86 +105,6 @@ def test_the_bulk_of_a_group_is_as_uncertain_as_its_turn_and_its_noise(weight: f
     moves = [abs(own(turn + s * turned, 0.5 + t * off) - own(turn, 0.5)) for s in (-1, 1) for t in (-1, 1)]
     # To first order: the turn's square is felt by weight^2 turned^2.
     assert told == pytest.approx(max(moves), abs=weight**2 * turned**2 + 1e-14)
-
-
-CONSTANTS = ("h1", "h2", "h1_check")
-
-
-@pytest.mark.parametrize("name", CONSTANTS)
-@pytest.mark.parametrize("role", ["tanh", "sin"])
-def test_the_errors_of_a_step_are_those_of_its_constants(role: str, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    _told(role, name, activation("tanh"), activation("sin"), 5.0, monkeypatch)
-
-
-@pytest.mark.parametrize("name", ["mean", "curvature", *CONSTANTS])
-@pytest.mark.parametrize("role", ["student", "target"])
-def test_the_errors_of_a_step_with_an_even_part(role: str, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    # E[Y] enters both c's square and its noise: their moves may take each other off.
-    _told(
-        "tanh" if role == "student" else role, name, activation("softplus"), activation("sin(z + 1)"), 40.0, monkeypatch
-    )
-
-
-def _told(
-    role: str, name: str, student: Activation, target: Activation, most: float, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """What the map says that an error of a constant does to it is what that does, and not `most` times more."""
-    step, off = {"alpha0": 0.6, "eta": 3.0, "beta": 0.7, "noise": 0.2}, 1e-9
-    before = gradient_step(student, target, **step)
-    none = type(hermite_constants(student).errors)(*[0.0] * len(hermite_constants(student).errors))
-
-    def said(moved: bool) -> Callable[..., HermiteConstants]:
-        def constants(function: object) -> HermiteConstants:
-            found = hermite_constants(function)  # type: ignore[arg-type]
-            here = function is (student if role == "tanh" else target)
-            errors = none._replace(**{name: off}) if here and not moved else none
-            value = getattr(found, name) + (off if here and moved else 0.0)
-            return replace(found, errors=errors, **{name: value})
-
-        return constants
-
-    # Also what tells the even part apart from nothing reads them.
-    monkeypatch.setattr("giantsteps.numerics.models.gradient_step.hermite_constants", said(moved=False))
-    told = gradient_step.__wrapped__(student, target, **step).errors
-    monkeypatch.setattr("giantsteps.numerics.models.gradient_step.hermite_constants", said(moved=True))
-    after = gradient_step.__wrapped__(student, target, **step)
-    for error, x, y in zip(told, before[:3], after[:3], strict=True):
-        # To first order: 1e-8 of it and rounding are left. Of an alignment two parts of either sign are added up.
-        assert abs(y - x) <= 1.00001 * error + 1e-14
-        assert error <= most * abs(y - x) + 1e-14
-
-
-def test_what_a_network_s_law_is_known_to_is_in_the_estimate(monkeypatch: pytest.MonkeyPatch) -> None:
-    model = Model.from_gradient_step("tanh", "sin", bulk_model="network", **STEP)
-    monkeypatch.setattr("giantsteps.numerics.bulk.network.law_error", lambda _: 1e-8)
-    assert relative_uncertainty(model) == 1e-8
-    found, loss = solve(model), solve_loss(model.changed(loss=losses.huber(0.5)))
-    assert 1e-9 < found.error_estimate < 1e-6
-    assert 1e-9 < found.at_width(300).error_estimate < 1e-6
-    assert 1e-9 < loss.error_estimate < 1e-6
-    assert bounds(model).error_estimate > 1e-9
-
-
-@pytest.mark.thorough
-def test_a_density_of_letters_is_as_uncertain_as_its_step() -> None:
-    law, size = ReadoutLaw("uniform", 1.0), 9e-13
-    ends = [solve_letters(_given(size).changed(bulk=1.3 + x, readout=law)).test_error for x in (-1e-4, 1e-4)]
-    told = solve_letters(_given(size).changed(readout=law)).error_estimate
-    assert told >= abs(ends[1] - ends[0]) / 2e-4 * size
-    assert told > 2.0 * solve_letters(_given(0.0).changed(readout=law)).error_estimate
-
-
-def test_points_of_one_family_are_as_uncertain_as_each_other() -> None:
-    known, uncertain = ([_given(size).changed(alpha=1.0 + 0.1 * i) for i in range(10)] for size in (0.0, 1e-6))
-    batches = dict(enumerate(solve_families([*known, *uncertain])))
-    assert [places for places, _ in batches.values()] == [list(range(10)), list(range(10, 20))]
-    assert batches[0][1].error_estimate.max() < 1e-11 < 1e-7 < batches[1][1].error_estimate.min()
-
-
-def test_an_uncertainty_can_be_changed_like_any_field() -> None:
-    errors = MapErrors(1e-3, 0.0, 0.0)
-    model = _given(0.0).changed(given_uncertainty=errors, spike=1.0)
-    assert (model.uncertainty, model.spike) == (errors, 1.0)
 
 
 def test_rows_that_overlap_take_their_error_to_a_width() -> None:

@@ -6,13 +6,9 @@ import math
 import re
 from typing import Any
 
-import numpy as np
 import pytest
 
-from giantsteps.derivations.activations.activation import activation
-from giantsteps.numerics.gaussian.evaluate import compile_numpy
-from giantsteps.reports.activation.gallery import ACTIVATIONS, TARGETS, Goal, card, examined, percent, spark, stored
-from giantsteps.reports.activation.latex import rows
+from giantsteps.reports.activation.gallery import TARGETS, card, examined, stored
 from tests.shared.report_page import broken, site_of, toy_ledger
 
 
@@ -27,55 +23,11 @@ def same(one: Any, other: Any) -> bool:
     return bool(one == other)
 
 
-def test_every_activation_is_stored_with_its_targets() -> None:
-    assert list(stored()) == list(ACTIVATIONS)
-    assert len(stored()) == 20
-    for name, document in stored().items():
-        assert document["expression"] == str(activation(ACTIVATIONS[name]))
-        assert tuple(document["targets"]) == TARGETS
-
-
 @pytest.mark.parametrize("name", ["sign", pytest.param("tanh", marks=pytest.mark.thorough)])
 def test_what_is_stored_follows_from_the_code(name: str) -> None:
     assert same(examined(name), stored()[name])
     changed = stored()[name] | {"parity": "even"}
     assert not same(changed, stored()[name])
-
-
-def test_the_formulas_say_what_their_numbers_are() -> None:
-    # On a fine grid, apart from the rules and the balls: a jump costs a step of it.
-    z = np.linspace(-12.0, 12.0, 240_001)
-    weight = np.exp(-(z**2) / 2.0)
-    weight /= weight.sum()
-    for name in ("relu", "sin", "he3"):
-        values = compile_numpy(activation(ACTIVATIONS[name]).expression)(z)
-        found = dict(rows(stored()[name]))
-        seen = 0
-        for label, value in found.items():
-            order = re.match(r"s_\{(\d)\} = .*He\}_\{\1\}\(z\)\\,\\sigma\(z\)\](/\\sqrt\{\1!\})?$", label)
-            if order is None:
-                continue
-            k = int(order[1])
-            assert bool(order[2]) == (k > 1)
-            hermite = np.polynomial.hermite_e.hermeval(z, [0.0] * k + [1.0])
-            expected = float(weight @ (hermite * values)) / (math.sqrt(math.factorial(k)) if order[2] else 1.0)
-            assert float(value.split(" ")[0]) == pytest.approx(expected, abs=1e-7)
-            seen += 1
-        assert seen == 7
-        # The three constants as their names define them, with the slope from differences of the function.
-        h1, slope = float(weight @ (z * values)), np.gradient(values, z)
-        defined = {
-            r"h_1 = \mathbb{E}[z\,\sigma(z)]": h1,
-            r"h_2 = \mathbb{E}[\sigma(z)^2]": float(weight @ values**2),
-            r"\check{h}_1 = \mathbb{E}[(\sigma'(z) - h_1)^2]": float(weight @ (slope - h1) ** 2),
-        }
-        assert list(found)[:3] == list(defined)
-        for label, expected in defined.items():
-            # A kink costs the difference a step, 1e-4, of a slope that jumps by one.
-            assert float(found[label].split(" ")[0]) == pytest.approx(expected, abs=1e-4)
-        forms = {name: value for name, value in found.items() if "x +" in name}
-        mean, slopes, square = (rf"\mathbb{{E}}[\sigma(x + \sqrt{{c}}\,z){power}]" for power in ("", "", "^2"))
-        assert list(forms) == [mean, r"\partial_x " + slopes, square]
 
 
 def test_the_pages_show_the_cards() -> None:
@@ -97,23 +49,3 @@ def test_the_pages_show_the_cards() -> None:
     assert re.search(r'<td class="n" data-value="[^"]*e-1\d">0</td>', table) or '">0</td>' in table
     assert '<svg role="img"' in page
     assert "giantsteps activation" in page
-
-
-def test_shares_are_shown_as_they_are_known() -> None:
-    assert [percent(x) for x in (None, 1e-14, 0.000063, 0.0194, 0.44, 0.9961, 1.0)] == [
-        "", "0", "0.0063 %", "1.9 %", "44 %", "100 %", "100 %",
-    ]  # fmt: skip
-
-
-def test_the_small_graph_is_the_function() -> None:
-    x = np.linspace(-3.0, 3.0, 61)
-    found = re.search(r'points="([^"]+)"', spark(x**2))
-    assert found is not None
-    heights = [float(point.split(",")[1]) for point in found[1].split()]
-    assert heights[30] == max(heights)  # the least value is drawn lowest
-    assert heights[0] == heights[-1] == min(heights)
-
-
-def test_a_best_spike_on_its_way_to_zero_says_so() -> None:
-    said = [Goal("z", 1.0, 0.5, 0.5, spike, 0.5, 6.0).spike for spike in (None, 2.4e-6, 2e-5, 0.3, 6.0)]
-    assert said == ["any", "towards 0", "towards 0", "0.3", "6 or more"]

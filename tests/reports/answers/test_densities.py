@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-import dataclasses
 import json
-import math
 from collections.abc import Sequence
 
 import pytest
 
 from giantsteps.derivations.activations.activation import activation
-from giantsteps.numerics.experiments import letters, simulate
 from giantsteps.numerics.models.model import Model
 from giantsteps.numerics.models.readout_law import ReadoutLaw
-from giantsteps.numerics.models.solution import Solution
 from giantsteps.numerics.saddle_point.letters.density import solve_letters
-from giantsteps.reports.answers.comparison import compare
 from giantsteps.reports.command_line import cli
 
 BASE = ["--activation", "tanh", "--target", "sin(2*z)", "--alpha", "1.5", "--beta", "1", "--ridge", "0.1"]
@@ -117,27 +112,12 @@ def test_a_point_without_a_solution_keeps_the_others(capfd: pytest.CaptureFixtur
 
 
 def test_what_is_not_built_is_refused_before_anything_is_simulated(
-    capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    capfd: pytest.CaptureFixture[str],
 ) -> None:
-    monkeypatch.setattr(simulate, "simulate_letters", lambda *_, **__: pytest.fail("simulated"))
     given = ["compare", *SPIKED, "--activation", "he2", "--readout", "normal", "--dimensions", "60,120", "--seeds", "2"]
     code, out, err = run(capfd, given)
     assert (code, out) == (2, "")
     assert "span finitely many" in err
-
-
-def test_a_theory_that_does_not_converge_at_a_realised_ratio_decides_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    model = MODEL.changed(readout=ReadoutLaw("uniform"))
-    exact, calls = solve_letters(model), iter((True, True, False))
-
-    def one_unsettled(_: Model) -> Solution:
-        return dataclasses.replace(exact, converged=next(calls))
-
-    monkeypatch.setattr(letters, "solve_letters", one_unsettled)
-    found = compare(model, dimensions=(40, 80), seeds=2, seed=0)
-    assert found.report.verdict == "INCONCLUSIVE"
-    errors = next(c for c in found.report.comparisons if c.observable == "test_error")
-    assert errors.z is None or not math.isfinite(errors.z)
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,7 @@ import pytest
 
 import giantsteps.reports.page.build
 from giantsteps.reports.figures import figures
-from giantsteps.reports.figures.drawn import all_figures
+from giantsteps.reports.figures.figures import all_figures
 from giantsteps.reports.figures.files import save
 from tests.shared.report_page import toy_figures
 

@@ -12,7 +12,7 @@ import pytest
 import giantsteps
 from giantsteps.numerics.experiments.ridge import simulate_ridges
 from giantsteps.reports.figures import figures
-from giantsteps.reports.figures.figures import Figure
+from giantsteps.reports.figures.canvas import Figure
 
 TANH, SINE = giantsteps.activation("tanh"), giantsteps.activation("sin")
 SMALL: dict[str, Any] = {"dimension": 40, "seeds": 2, "seed": 7}

@@ -13,7 +13,6 @@ from benchmarks.networks.learned_basins import basin_seed
 from giantsteps.reports.measurements.basin_shares import GAP
 from giantsteps.reports.measurements.close_basins import ENERGIES, both_streams, counted, energies, paragraphs, tables
 from giantsteps.reports.measurements.learned_basins import (
-    BASINS,
     CLOSE,
     ITEM,
     confined,
@@ -21,7 +20,6 @@ from giantsteps.reports.measurements.learned_basins import (
     judge_in_basin,
     minima_of,
     of_the_item,
-    runs_of,
     shares_of,
     stored,
 )
@@ -37,16 +35,6 @@ def near() -> Drawn:
     found = [drawn for drawn in confined("lowest").values() if gap_of(drawn) < CLOSE]
     assert len(found) == 1
     return found[0]
-
-
-def test_every_model_with_several_minima_is_measured() -> None:
-    data = stored()
-    assert list(data) == list(BASINS)
-    for key in BASINS:
-        assert set(data[key]) == {drawn.name for drawn in confined(key).values()}
-        for drawn in confined(key).values():
-            found = {int(d): len(samples["test_error"]) for d, samples in data[key][drawn.name].items()}
-            assert found == dict(runs_of(key, drawn))
 
 
 def test_no_two_streams_share_their_draws() -> None:

@@ -179,13 +179,6 @@ def test_the_search_filters_the_claims(browser: Browser, built: Path) -> None:
     assert browser.evaluate("document.querySelector('[data-claim=\"result-3-1.spike-strength\"]').hidden")
 
 
-def test_the_search_finds_the_library(browser: Browser, built: Path) -> None:
-    browser.open((built / "claims.html").as_uri() + "?q=solve_batch")
-    browser.evaluate(SEARCHABLE)
-    shown = browser.evaluate("[...document.querySelectorAll('li[data-words]')].filter(one => !one.hidden).length")
-    assert 0 < shown < browser.evaluate("document.querySelectorAll('li[data-words]').length")
-
-
 def test_a_symbol_says_what_it_means(browser: Browser, built: Path) -> None:
     browser.open((built / "claims-gradient-step.html").as_uri())
     point = """document.querySelector("#row-claim-result-3-1-spike-strength mi")
@@ -194,11 +187,6 @@ def test_a_symbol_says_what_it_means(browser: Browser, built: Path) -> None:
     browser.evaluate(EXPLAINED)
     browser.evaluate(point)
     assert "spike strength" in browser.evaluate("document.querySelector('.card').textContent")
-
-
-def test_the_formulas_are_set_in_the_font_that_comes_along(browser: Browser, built: Path) -> None:
-    browser.open((built / "index.html").as_uri())
-    assert browser.evaluate("document.fonts.ready.then(all => [...all].map(one => one.status).join())") == "loaded"
 
 
 def test_an_address_of_the_former_single_page_leads_to_the_claim(browser: Browser, built: Path) -> None:

@@ -9,12 +9,7 @@ from giantsteps.derivations.kernel.search.leaves import proved
 from giantsteps.derivations.kernel.statements import Equation
 from giantsteps.derivations.language.derivation import Derivation, NonNegative, RationalLimit, Step, Vanishing
 from giantsteps.derivations.language.rendering import latex
-from giantsteps.reports.page.described import derivations_of, describe, module_described, neighbour
-from giantsteps.verify.claims.paper import PAPER
-from giantsteps.verify.ledger.document import statement_latex
-from giantsteps.verify.ledger.run import examine
-from giantsteps.verify.protocol.evidence import Proof
-from giantsteps.verify.protocol.order import claims_of
+from giantsteps.reports.page.described import describe
 
 x, n = sp.Symbol("x", real=True), sp.Symbol("n", positive=True)
 STEPS = (
@@ -47,18 +42,3 @@ def test_each_step_is_shown_with_its_own_obligations() -> None:
         "sum of 1 squares with weights >= 0",
         "limit of a rational function as n grows",
     ]
-
-
-def test_a_module_is_described_with_every_formula_that_its_pages_set_apart() -> None:
-    module = "giantsteps.verify.claims.slides.step"
-    found = {claim.id: examine(claim, "quick", PAPER) for claim in claims_of(module)}
-    described = module_described(module, found)
-    assert described.derivations == derivations_of(module)
-    for claim in claims_of(module):
-        shown = {statement_latex(claim), *(neighbour(mutant, claim) for mutant in found[claim.id].mutants)}
-        theorems = [e.theorem for e in found[claim.id].evidence if isinstance(e, Proof) and e.theorem is not None]
-        shown |= {leaf.statement for theorem in theorems for leaf in theorem.assumptions}
-        assert shown - {""} <= set(described.formulas)
-    assert len(set(described.formulas)) == len(described.formulas)
-    # What was not examined is not shown.
-    assert set(module_described(module, {}).formulas) < set(described.formulas)

@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from unicodedata import lookup
-
 import pytest
 
-from giantsteps.reports.page.described import DescribedDerivation, derivations_of, least_length
-from giantsteps.reports.text import mathematics
-from giantsteps.reports.text import prose as prose_module
-from giantsteps.reports.text.mathematics import MathError, blocks, mathml, remember
+from giantsteps.reports.page.described import derivations_of, least_length
+from giantsteps.reports.text.mathematics import MathError, mathml
 from giantsteps.reports.text.prose import heading, prose
 from giantsteps.verify.claims.index import all_claims
 from giantsteps.verify.claims.paper import PAPER
@@ -52,21 +48,6 @@ def test_every_title_and_note_can_be_shown() -> None:
             assert "\\" not in str(prose(text)), text
 
 
-def test_derivations_of_different_title_are_different() -> None:
-    # The ledger names a proof by the title of its derivation: one title must not stand for two derivations.
-    found: dict[str, DescribedDerivation] = {}
-    for module in PAPER.modules:
-        for derivation in derivations_of(module):
-            assert found.setdefault(derivation.check, derivation) == derivation, derivation.title
-
-
-def test_symbols_of_the_glossary_can_be_shown() -> None:
-    from giantsteps.derivations.language.rendering import latex
-
-    for row in PAPER.symbols:
-        assert "\\" not in mathml(latex(row.symbol)), row.symbol
-
-
 def test_a_formula_that_cannot_be_shown_is_an_error_not_a_blank() -> None:
     with pytest.raises(MathError, match="unknowncommand"):
         mathml(r"\unknowncommand + 1")
@@ -89,17 +70,6 @@ def test_prose_shows_plain_names_as_symbols() -> None:
     assert str(heading("the spike")) == "The spike"
     assert str(heading("h1 is a mean")) == "h₁ is a mean"
     assert str(heading("mu0 of tanh, in closed form")) == "μ₀ of tanh, in closed form"
-
-
-def test_a_greek_name_is_its_letter() -> None:
-    other = {"lambda": "LAMDA", "epsilon": "EPSILON", "varrho": "RHO"}
-    names = [*prose_module._GREEK, "nu", "pi", "delta"]
-    for name in names:
-        told = other.get(name, name.upper())
-        case = "CAPITAL" if name[0].isupper() else "SMALL"
-        letter = lookup(f"GREEK {told} SYMBOL" if name == "varrho" else f"GREEK {case} LETTER {told}")
-        assert str(prose(f"of {name}_1")) == f"of {letter}₁"
-    assert len(names) == len(set(names))
 
 
 SET = {
@@ -157,19 +127,3 @@ def test_brackets_that_fence_anyway_carry_no_attributes() -> None:
     assert mathml("f(x) < 1").count('stretchy="false"') == 2
     assert "&lt;" in mathml("f(x) < 1")
     assert mathml(r"\left. x\right|").count("stretchy") == 2
-
-
-def test_the_least_length_counts_each_sign_once() -> None:
-    # x, =, a, +, 12: five elements; a word, what stretches a bracket and an index's braces are none or one.
-    assert least_length("x = a + 12") == 50
-    assert least_length(r"\operatorname{erf}{\left(z \right)}") == 40
-    assert least_length(r"\mathbb{E}_{z}") == 20
-
-
-def test_a_block_that_was_made_elsewhere_is_not_made_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(mathematics, "_MADE", {})
-    made = blocks(["x^{2}"])
-    assert made == {"x^{2}": mathml("x^{2}", block=True)}
-    remember({"x^{2}": "another"})
-    assert mathml("x^{2}", block=True) == "another"
-    assert mathml("x^{2}") != "another"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import re
 from functools import cache
 from pathlib import Path
 
@@ -57,18 +56,6 @@ def test_the_document_is_the_same_every_time_and_can_be_read_aloud() -> None:
     assert first == typeset(material())
     assert b"pdfuaid" in first
     assert b"CreateDate" not in first
-
-
-def test_the_document_says_what_the_pages_say() -> None:
-    shown = text()
-    for one in material().ledger.entries:
-        assert one.claim.id in shown
-    assert "reconstructed from the text of the paper; the printed formula was not available" in shown
-    assert displayed(mathml(material().derivations[0].steps[0].formula, block=True)) in shown
-    assert material().figures[0].title in shown
-    parts = ("What was verified", "Derivations", "Figures", "How far to trust this", "Symbols")
-    for part in (*parts, "Formulas that do not hold as our sources have them"):
-        assert re.search(rf"^= {part}$", shown, re.MULTILINE)
 
 
 WIDE = r"\sqrt{" + "+".join(rf"\frac{{x_{{{k}}}}}{{y_{{{k}}}}}" for k in range(60)) + r"}^{" + "a" * 200 + "}"

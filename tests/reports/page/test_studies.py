@@ -11,7 +11,6 @@ import pytest
 
 from giantsteps.reports.measurements.study import command
 from giantsteps.reports.page.studies import PLACES, STUDIES
-from giantsteps.reports.text.anchors import anchor
 
 ROOT = Path(__file__).parents[3]
 
@@ -23,14 +22,6 @@ def test_every_study_of_the_report_is_where_the_list_says(name: str) -> None:
     assert callable(getattr(module, function or "study"))
     if hasattr(module, "EXPERIMENTS") and not function:  # measured, by a command that the page prints
         assert find_spec(command(module.SLUG, "simulate").split()[2]) is not None
-
-
-def test_the_places_of_the_papers_figures_are_studies_of_the_report() -> None:
-    assert [name for name, _, _ in PLACES] == sorted(name for name, _, _ in PLACES)
-    assert {name for name, _, _ in PLACES} == {f"Figure {k}" for k in range(1, 9)}
-    listed = {f"study-figure-{name.rpartition('_')[2]}" for name in STUDIES if ":" in name}
-    listed |= {"study-" + anchor(name.rpartition(".")[2]) for name in STUDIES if ":" not in name}
-    assert {place for _, _, place in PLACES} <= listed
 
 
 def test_the_place_of_a_figure_is_the_study_of_its_number() -> None:

@@ -9,7 +9,7 @@ from xml.etree.ElementTree import Element
 import sympy as sp
 
 from giantsteps.derivations.language.glossary import Entry as Symbol
-from giantsteps.reports.figures.figures import Figure
+from giantsteps.reports.figures.canvas import Figure
 from giantsteps.reports.measurements.study import Study, Table
 from giantsteps.reports.page.site import Material, site
 from giantsteps.verify.claims.paper import CHAPTERS

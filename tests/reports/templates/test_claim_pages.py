@@ -4,16 +4,10 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from dataclasses import replace
 
 import pytest
-import sympy as sp
 
-from giantsteps.reports.page.site import site
 from giantsteps.verify.claims.paper import PAPER
-from giantsteps.verify.ledger.run import Ledger
-from giantsteps.verify.protocol.power import MutantResult
-from giantsteps.verify.protocol.verdict import Verdict
 from tests.reports.templates.material import (
     NUMBER,
     ROWS,
@@ -22,11 +16,10 @@ from tests.reports.templates.material import (
     claim_page,
     files,
     given_of,
-    letter,
     material,
     page,
 )
-from tests.reports.templates.reading import badges, facts, links, of_class, read, words
+from tests.reports.templates.reading import badges, facts, links, of_class, words
 
 MARKS = {"printed": " as printed", "reading": " a reading"}
 # The slides are called by their title.
@@ -88,42 +81,6 @@ def test_the_evidence_of_a_claim_stands_with_what_each_piece_found(row: Row) -> 
     formulas = [words(one) for one in of_class(names, "div", "formula")]
     assert formulas == [f"={900 + 10 * n + k}" for k in range(3)]
     assert words(main.findall(".//summary")[-1]) == "3 wrong neighbours"
-
-
-def test_a_wrong_neighbour_that_is_not_written_out_is_counted_and_said_to_be() -> None:
-    long = sp.Add(*(sp.Symbol(f"B_{k}") for k in range(40)))
-    first = material().ledger.entries[0]
-    assert " named only" not in words(page(claim_page(first.claim.id)))
-    slips = tuple(
-        MutantResult(name, sp.Eq(letter(1), long + k), Verdict.REFUTED, ()) for k, name in enumerate(("one", "two"))
-    )
-    more = MutantResult("eight per cent more", sp.Eq(letter(1), 2 * long), Verdict.REFUTED, ())
-    cases = {"some.two": ((*slips, more), "2 that are"), "some.one": ((slips[0], more), "1 that is")}
-    cases |= {"some.none": ((more,), "")}
-    entries = tuple(
-        replace(first, claim=replace(first.claim, id=id_), mutants=(*first.mutants, *added))
-        for id_, (added, _) in cases.items()
-    )
-    shown = site(replace(material(), ledger=Ledger("ci", entries), studies=(), figures=()))
-    for id_, (_, said) in cases.items():
-        main = read(shown[claim_page(id_)])
-        assert said in words(main)
-        assert ("not written out" in words(main)) == bool(said)
-        # Those that are written by hand are shown however long they are.
-        assert len(of_class(of_class(main, "div", "body")[-1], "div", "formula")) == len(first.mutants)
-
-
-def test_a_claim_leads_to_those_before_and_behind_it_in_its_chapter() -> None:
-    for row in ROWS:
-        of = [other.id for other in ROWS if other.chapter == row.chapter]
-        place = of.index(row.id)
-        beside = {"prev": of[place - 1 : place] if place else [], "next": of[place + 1 : place + 2]}
-        main = page(claim_page(row.id))
-        for word, ids in beside.items():
-            found = [one for one in main.iter("a") if one.get("rel") == word]
-            assert [one.get("href") for one in found] == [f"{id_}.html" for id_ in ids]
-            for one, id_ in zip(found, ids, strict=True):
-                assert words(one).strip("←→ ") == f"Title {NUMBER[id_]}"
 
 
 def test_the_list_of_claims_has_each_once_under_its_chapter_with_its_verdict() -> None:

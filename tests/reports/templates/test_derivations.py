@@ -8,8 +8,6 @@ import pytest
 
 from giantsteps.reports.page.described import DescribedDerivation, DescribedStep
 from giantsteps.reports.page.site import CUT, site
-from giantsteps.reports.page.views import derivation_views
-from giantsteps.reports.text.mathematics import mathml
 from tests.reports.templates.material import NUMBER, ROWS, claim_page, material
 from tests.reports.templates.reading import links, of_class, read, words
 
@@ -106,16 +104,3 @@ def test_a_chapter_that_goes_on_says_where_and_under_which_title() -> None:
         symbols = read(pages[file]).find("details/div/ul")
         assert symbols is not None
         assert [words(one) for one in symbols] == [f"B{NUMBER[id_]}: letter {NUMBER[id_]}"]
-
-
-def test_every_result_is_a_step_of_its_derivation_or_stands_below() -> None:
-    # The second shows the shared step by its name alone, so that what it states has to stand below.
-    found = [derivation(id_, SHARED) for id_ in (FIRST, SECOND)]
-    found = [replace(one, results=(SHARED.formula, *one.results)) for one in found]
-    first, second = derivation_views(material().ledger, found)
-    shown = {formula: mathml(formula, block=True) for one in found for formula in one.results}
-    for view, one, named in ((first, found[0], False), (second, found[1], True)):
-        below = (SHARED.formula,) * named + one.results[-1:]
-        assert list(view.results) == [shown[formula] for formula in below]
-        marked = [step.formula for step in view.steps if step.result]
-        assert marked == [shown[formula] for formula in one.results if formula not in below]

@@ -9,7 +9,7 @@ from functools import cache
 from giantsteps.reports.page.pdf import sources
 from giantsteps.verify.claims.paper import PAPER
 from giantsteps.verify.protocol.paper import chapter_of
-from tests.reports.templates.material import FIGURES, NUMBER, ROWS, STUDIES, given_of, material
+from tests.reports.templates.material import FIGURES, NUMBER, ROWS, given_of, material
 
 MARKS = {"printed": " #note[as printed]", "reading": " #note[a reading]"}
 
@@ -30,11 +30,6 @@ def chapters(title: str) -> dict[str, str]:
     """The parts of it by their headings."""
     found = re.split(r'^== #?"?(.*?)"?;?\n', part(title), flags=re.MULTILINE)
     return dict(zip(found[1::2], found[2::2], strict=True))
-
-
-def formula(number: int) -> str:
-    """The formula of a claim."""
-    return f'#formula("A {number} = {10 + number}", $attach(A, b: {number}) = {10 + number}$)'
 
 
 def test_every_claim_stands_in_its_chapter_with_verdict_and_weakest_link() -> None:
@@ -76,24 +71,6 @@ def test_the_counts_stand_under_their_verdicts() -> None:
     assert f"shown {tried} wrong\nneighbours of the formulas ({tried - 1} of them refuted)" in text()
 
 
-def test_results_and_misprints_stand_with_their_own_formulas_and_verdicts() -> None:
-    results = part("The results")
-    for id_ in ("result-3-1.spike-strength", "definitions.mu0", "result-3-3.test-error"):
-        n, row = NUMBER[id_], next(row for row in ROWS if row.id == id_)
-        given = f' #note[given #"{given_of(row)}";]' if row.culprits else ""
-        assert f'[{formula(n)}], [#verdict("{row.verdict}"){given}]))' in results
-    printed, corrected = (NUMBER[id_] for id_ in ("slides.step-over-n", "section-2.gradient-step"))
-    (misprint,) = part("Formulas that do not hold as our sources have them").split("=== ")[1:]
-    lines = misprint.splitlines()
-    assert lines[0] == f'#"Title {printed}";'
-    assert f'#"Section {printed}";' in lines[1]
-    assert lines[2:6] == [
-        '#beside([as we have it], "REFUTED")', formula(printed), '#beside([what holds], "PROVED")', formula(corrected),
-    ]  # fmt: skip
-    told = next(one.consequence for one in PAPER.errata if one.printed == "slides.step-over-n")
-    assert lines[6].startswith(f'#"{told[:20]}')
-
-
 def test_figures_assumptions_and_symbols_are_those_of_the_pages() -> None:
     shown = re.findall(r'image\("(\w+)\.svg".*alt: "title of (\w+)".*"caption of (\w+)";', part("Figures"))
     assert shown == [(figure.name,) * 3 for figure in FIGURES]
@@ -104,11 +81,3 @@ def test_figures_assumptions_and_symbols_are_those_of_the_pages() -> None:
     assert counts == {f"hypothesis {n}": "1" for n in ours} | {"hypothesis of all": str(len(ours))}
     symbols = re.findall(r'attach\(A, b: (\d+)\)\$\);: #"meaning (\d+)";(?: #note\[#"O\((\d+)\)";\])?', part("Symbols"))
     assert symbols == [(str(n), str(n), str(n) if n > 1 else "") for n in NUMBER.values()]
-
-
-def test_the_papers_figures_come_before_those_of_the_suite() -> None:
-    from dataclasses import replace
-
-    studies = (replace(STUDIES[1], slug="figure-1"), STUDIES[0])
-    shown = re.findall(r'image\("(\w+)\.svg"', sources(replace(material(), studies=studies))["main.typ"].decode())
-    assert shown == [figure.name for figure in (*STUDIES[1].figures, *FIGURES)]

@@ -11,10 +11,8 @@ from xml.etree.ElementTree import Element
 import pytest
 
 from giantsteps.reports.activation.gallery import TARGETS, Card, Goal
-from giantsteps.reports.page.pdf import sources
 from giantsteps.reports.page.site import site
 from giantsteps.verify.claims.paper import PAPER
-from giantsteps.verify.ledger.run import Ledger
 from tests.reports.templates.material import (
     FIGURES,
     NUMBER,
@@ -79,28 +77,6 @@ def test_the_first_page_counts_the_claims_by_source_and_by_kind() -> None:
     assert [cells(row)[0] for row in meanings.iter("tr")] == [badges(row)[0] for row in meanings.iter("tr")]
 
 
-def test_counts_stand_under_their_verdicts_where_some_verdicts_are_missing() -> None:
-    kept = ("CONFIRMED", "INCONCLUSIVE", "REFUTED")
-    shown = [e for e in material().ledger.entries if e.verdict.value in kept]
-    alone = Ledger("ci", tuple(replace(e, claim=replace(e.claim, uses=())) for e in shown))
-    expected = Counter(e.verdict.value for e in shown)
-    by_source, by_kind, *_ = read(site(replace(material(), ledger=alone))["index.html"]).iter("table")
-    for table_of, kinds in ((by_source, TITLES), (by_kind, {})):
-        found = counted(table_of, kinds)
-        found.pop("all", None)
-        assert sum(found.values(), Counter()) == expected
-    text = sources(replace(material(), ledger=alone))["main.typ"].decode()
-    for part in text.split("table.header([")[1:3]:
-        heads = re.findall(r'verdict\("(\w+)"\)', part.split("\n")[0])
-        totals: Counter[str] = Counter()
-        for line in re.findall(r"^  (\[.*\]),$", part.split("\n)")[0], flags=re.MULTILINE):
-            name, *numbers, total = re.findall(r"\[([^]]*)\]", line)
-            count = Counter({verdict: int(n) for verdict, n in zip(heads, numbers, strict=True) if n})
-            assert count.total() == int(total)
-            totals += count if name != "all" else Counter()
-        assert totals == expected
-
-
 def test_the_navigation_marks_the_page_that_is_shown_and_leads_everywhere() -> None:
     for at, html in pages_of(files()).items():
         whole = read(html, ".//nav")
@@ -112,16 +88,6 @@ def test_the_navigation_marks_the_page_that_is_shown_and_leads_everywhere() -> N
         assert at in led or "/" in at  # a page in a folder is listed by the one that leads to it
     listed = [words(one) for one in read(files()["study-study-1.html"], ".//nav").iter("a")]
     assert [one for one in listed if one.startswith("Study title")] == ["Study title 1", "Study title 2"]
-
-
-def test_each_name_of_the_library_has_its_own_call() -> None:
-    called = {
-        (one.get("id") or "").removeprefix("library-"): words(one.find("pre"))
-        for one in page("library.html").iter()
-        if (one.get("id") or "").startswith("library-") and one.find("pre") is not None
-    }
-    assert len(called) > 50
-    assert [name for name, call in called.items() if call.partition("(")[0] != name] == []
 
 
 def test_the_first_page_states_the_results_with_their_verdicts() -> None:

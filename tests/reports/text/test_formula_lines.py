@@ -7,12 +7,10 @@ import xml.etree.ElementTree as ElementTree
 
 import pytest
 
-from giantsteps.reports.page.described import derivations_of
 from giantsteps.reports.text.formula_lines import LINE, NAMES, width
 from giantsteps.reports.text.mathematics import mathml
 from giantsteps.reports.text.prose import prose
 from giantsteps.verify.claims.index import all_claims
-from giantsteps.verify.claims.paper import PAPER
 from giantsteps.verify.ledger.document import statement_latex
 from tests.reports.page.reading import cut_wrongly
 
@@ -57,11 +55,6 @@ def test_a_long_formula_is_cut_into_lines_and_keeps_every_letter(latex: str) -> 
     assert cut_wrongly(mathml(latex, block=True)) == []
 
 
-def test_equations_of_a_system_begin_on_lines_of_their_own() -> None:
-    (table,) = element(r" \wedge ".join(rf"x_{{{k}}} = a_{{{k}}}" for k in range(20)))
-    assert len(table) == 20
-
-
 def test_a_part_that_is_repeated_gets_a_name_and_is_stated_once() -> None:
     long = " + ".join(f"V_{{{k}}}" for k in range(12))
     latex = "y = " + " + ".join(rf"\frac{{x_{{{k}}}}}{{{long}}}" for k in range(9))
@@ -73,29 +66,9 @@ def test_a_part_that_is_repeated_gets_a_name_and_is_stated_once() -> None:
     assert width(shown) <= LINE
 
 
-def test_a_short_formula_is_left_alone() -> None:
-    assert mathml(r"a = b + c", block=True) == (
-        '<math display="block"><mi>a</mi><mo>=</mo><mi>b</mi><mo>+</mo><mi>c</mi></math>'
-    )
-
-
-@pytest.mark.parametrize("base", ["x", r"\sum"])
-def test_scripts_above_and_below_are_together_as_wide_as_the_wider(base: str) -> None:
-    wider = width(element(rf"{base}_{{a+b+c}}"))
-    assert width(element(rf"{base}_{{a+b+c}}^{{2}}")) == width(element(rf"{base}_{{2}}^{{a+b+c}}")) == wider
-
-
 def test_no_statement_is_wider_than_the_bar() -> None:
     for claim in all_claims():
         assert width(element(statement_latex(claim))) <= WIDEST, claim.id
-
-
-@pytest.mark.thorough
-@pytest.mark.parametrize("module", PAPER.modules)
-def test_no_step_of_a_derivation_is_wider_than_the_bar(module: str) -> None:
-    for derivation in derivations_of(module):
-        for formula in [*(step.formula for step in derivation.steps), *derivation.results]:
-            assert width(element(formula)) <= WIDEST, formula
 
 
 def test_a_wide_formula_within_prose_is_cut_too() -> None:

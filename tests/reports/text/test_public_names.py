@@ -7,7 +7,7 @@ import re
 import pytest
 
 import giantsteps
-from giantsteps.reports.text.public_names import described, equations, linked, public_names
+from giantsteps.reports.text.public_names import described, linked, public_names
 
 
 def test_every_public_name_stands_with_its_call_and_words() -> None:
@@ -37,19 +37,6 @@ def test_a_name_without_words_is_refused() -> None:
     for given in (silent, Inherits):
         with pytest.raises(ValueError, match="has no docstring"):
             described("name", given)
-
-
-def test_a_call_says_what_may_be_left_out() -> None:
-    def f(a: int, *more: str, b: float = 2.0, c: object = object(), **rest: int) -> None:
-        """Words."""
-
-    assert described("f", f).call == "f(a: int, *more: str, b: float = 2.0, c: object = ..., **rest: int)"
-
-
-def test_equations_are_numbers_in_brackets_and_their_ranges() -> None:
-    assert equations("the test error (25), equations (4)-(7); f(3), N(0, 1), (2 or 3), arXiv (2024) and u(1)") == [
-        25, 4, 5, 6, 7,
-    ]  # fmt: skip
 
 
 def test_names_lead_to_their_places_once_and_not_to_themselves() -> None:

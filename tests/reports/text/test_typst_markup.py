@@ -4,17 +4,13 @@ from __future__ import annotations
 
 import json
 from typing import Any
-from xml.etree import ElementTree
 
 import pytest
 import typst
 
-from giantsteps.reports.text.formula_lines import NAMES
 from giantsteps.reports.text.mathematics import mathml
 from giantsteps.reports.text.prose import prose
 from giantsteps.reports.text.typst_markup import MarkupError, displayed, markup, string
-from giantsteps.verify.ledger.document import statement_latex
-from tests.shared.committed_ledger import committed_ledger
 
 # What stands before a formula in a document: here it is only read back.
 PREAMBLE = (
@@ -74,16 +70,6 @@ def test_a_construction_has_its_counterpart(latex: str, element: str, signs: str
     assert letters(found["body"]) == signs
 
 
-@pytest.mark.parametrize(
-    ("tag", "places"),
-    [("msub", "b"), ("msup", "t"), ("msubsup", "bt"), ("munder", "b"), ("mover", "t"), ("munderover", "bt")],
-)
-def test_a_script_stands_where_the_page_has_it(tag: str, places: str) -> None:
-    scripts = "".join(f"<mi>{place}</mi>" for place in places)
-    given = ", ".join(f"{place}: {place}" for place in places)
-    assert f"attach(x, {given})" in displayed(f"<math><{tag}><mi>x</mi>{scripts}</{tag}></math>")
-
-
 def test_signs_of_typst_are_signs_of_the_formula() -> None:
     shown = mathml(r"f(a,b;c)/d * \{x\} [y]! \#", block=True)
     (found,) = read_back(displayed(shown))
@@ -113,26 +99,3 @@ def test_what_has_no_counterpart_is_refused() -> None:
         markup("a < b")
     with pytest.raises(MarkupError, match="one formula"):
         displayed("words")
-
-
-@pytest.mark.thorough
-def test_every_statement_of_the_ledger_is_understood_as_it_stands() -> None:
-    """Nothing is lost on the way: the signs that typst read are those of the page, statement by statement."""
-    shown = {e.claim.id: mathml(statement_latex(e.claim), block=True) for e in committed_ledger().entries}
-    found = read_back("\n".join(map(displayed, shown.values())))
-    differ = [id_ for (id_, page), one in zip(shown.items(), found, strict=True) if on_page(page) != signs_of(one)]
-    assert differ == []
-
-
-ACCENTS = "^~ˇ¯"
-
-
-def on_page(page: str) -> list[str]:
-    """The signs of a formula of a page, in order of their codes; accents are no signs, names in circles are numbers."""
-    text = "".join(ElementTree.fromstring(page).itertext())
-    numbered = (str(NAMES.index(sign) + 1) if sign in NAMES else sign for sign in text)
-    return sorted("".join(sign for sign in numbered if sign not in ACCENTS).replace(" ", ""))
-
-
-def signs_of(equation: dict[str, Any]) -> list[str]:
-    return sorted(letters(equation["body"]).replace(" ", ""))

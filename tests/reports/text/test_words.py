@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from giantsteps.reports.text.words import caught_lines, caught_words, evidence_line
+from giantsteps.reports.text.words import caught_words, evidence_line
 
 CHECK, OTHER = "simulation: one", "derivation: other"
 
@@ -37,31 +37,6 @@ def power(caught: int, missed: tuple[str, ...], generic: tuple[tuple[str, ...], 
 )
 def test_the_own_ones_are_counted_without_the_generic_ones_that_were_caught(score: dict[str, Any], said: str) -> None:
     assert caught_words(score) == said
-
-
-def test_those_that_were_written_for_the_claim_are_named_again() -> None:
-    told = caught_words(power(1, ("a", "b"), ()) | {"missed_written": ["b"]})
-    assert told == "caught 1 of 3 alone; missed: a, b; of these written for the claim: b"
-
-
-def test_each_other_check_is_counted_on_the_neighbours_of_the_claim_alone() -> None:
-    mutants = [{"name": "a", "caught_by": [CHECK]}, {"name": "b", "caught_by": [CHECK, OTHER]}]
-    claim = {
-        "power": power(3, ("generic 1",), ((CHECK,), (OTHER,))),
-        "evidence": [{"check": OTHER, "type": "FiniteSize"}, {"check": CHECK, "type": "Agreement"}],
-        "mutants": mutants,
-    }
-    assert caught_lines(claim) == [
-        f"{CHECK}: caught 3 of 4 alone, 2 of 2 of its own; missed: generic 1",
-        f"{OTHER}: caught 1 of 2 alone; missed: a",
-    ]
-    # What a theorem does not contradict it does not prove either.
-    proved = claim | {"evidence": [{"check": OTHER, "type": "Proof"}, {"check": CHECK, "type": "Proof"}]}
-    assert caught_lines(proved) == [
-        f"{CHECK}: caught 3 of 4 alone, 2 of 2 of its own; neither contradicted nor proved: generic 1",
-        f"{OTHER}: caught 1 of 2 alone; neither contradicted nor proved: a",
-    ]
-    assert caught_lines({"evidence": []}) == []
 
 
 @pytest.mark.parametrize(

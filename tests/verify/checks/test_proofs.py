@@ -15,15 +15,14 @@ from giantsteps.derivations.kernel.theorem import Theorem, replay
 from giantsteps.derivations.kernel.vacuity.established import established
 from giantsteps.derivations.language.derivation import Derivation, RationalLimit, Step, Vanishing, eq, ge, le
 from giantsteps.derivations.language.symbols import alpha0, d, h1_star, h2_star
-from giantsteps.verify.checks.points import ByNumbers, BySearch, Point
+from giantsteps.verify.checks.points import ByNumbers, BySearch
 from giantsteps.verify.checks.proofs import CONCLUDED, ByDerivation, ByObligations, ByTheorem, concluded, said, states
-from giantsteps.verify.checks.strategies import coordinate_of, points_of
 from giantsteps.verify.claims.paper import PAPER
 from giantsteps.verify.protocol.claim import PROFILES, Claim, Domain, Kind, Range
 from giantsteps.verify.protocol.evidence import Agreement, Evidence, Outcome, Proof
 from giantsteps.verify.protocol.verdict import Verdict, decide
 from tests.derivations.kernel.test_falsehoods import fixed_by_a_hypothesis
-from tests.shared.toy import DOMAIN, EXACT, LIMIT, TOLERANCE, by_obligations, claim, derivation, measure, norm
+from tests.shared.toy import EXACT, LIMIT, TOLERANCE, by_obligations, claim, derivation, measure, norm
 
 QUICK = PROFILES["quick"]
 
@@ -116,30 +115,11 @@ def test_a_step_may_speak_of_results_that_other_steps_state(steps: tuple[Step, .
     assert evidence.takes_limit is stated
 
 
-def test_evidence_bears_the_name_of_its_check_and_what_it_takes_for_granted() -> None:
-    by_steps = ByObligations(
-        "in one step", lambda goal: (Vanishing("both sides", goal.lhs - LIMIT),), ("a hypothesis",)
-    )
-    evidence = by_steps.run(claim(statement=eq(LIMIT, LIMIT + 1 - 1)), QUICK, PAPER)
-    assert isinstance(evidence, Proof)
-    assert (evidence.check, evidence.hypotheses) == (by_steps.name, ("a hypothesis",))
-    assert [settled.says for settled in evidence.obligations] == ["both sides"]
-    assert (evidence.outcome, evidence.takes_limit) == (Outcome.SUPPORTS, False)
-    for check in (ByDerivation(derivation), ByNumbers("numbers", measure, TOLERANCE)):
-        assert run(check).check == check.name
-
-
 def test_the_limit_of_a_conjecture_proves_nothing() -> None:
     evidence = run(ByDerivation(derivation, conjecture=True))
     assert decide(Kind.LIMIT, [evidence, MEASURED]) is Verdict.CONFIRMED
     assert decide(Kind.LIMIT, [run(ByDerivation(derivation)), MEASURED]) is Verdict.PROVED
     assert decide(Kind.LIMIT, [run(ByDerivation(by_obligations)), MEASURED]) is Verdict.DERIVED
-
-
-def test_a_number_says_whether_it_measures_at_finite_size() -> None:
-    formula = run(ByNumbers("large d", measure, TOLERANCE))
-    assert decide(Kind.LIMIT, [formula]) is Verdict.INCONCLUSIVE
-    assert decide(Kind.LIMIT, [MEASURED]) is Verdict.CONFIRMED
 
 
 HALVED = by_ring(Equation(PART, LIMIT / 2), define(PART, LIMIT / 2, "a part"))
@@ -169,19 +149,6 @@ def test_the_steps_that_no_rule_made_are_named(steps: tuple[Step, ...], lacks: t
 def test_numbers_without_points_decide_nothing() -> None:
     never = ByNumbers("outside the hypotheses", lambda point: None, TOLERANCE)
     assert run(never).outcome is Outcome.UNDECIDED
-
-
-def test_numbers_that_are_not_numbers_decide_nothing() -> None:
-    nan = ByNumbers("nan", lambda point: {"N": float("nan")}, TOLERANCE)
-    assert run(nan).outcome is Outcome.UNDECIDED
-
-
-def test_a_search_finds_a_rare_violation() -> None:
-    # x <= 0.9 fails on a tenth of [0, 1]: 100 examples miss it with probability 0.9^100 = 3e-5; the search is seeded.
-    x = sp.Symbol("x", real=True)
-    rare = claim(kind=Kind.INEQUALITY, statement=le(x, sp.Rational(9, 10)), domain=Domain(ranges=(Range(x, 0.0, 1.0),)))
-    evidence = BySearch("rare", lambda point: {}, TOLERANCE).run(rare, PROFILES["thorough"], PAPER)
-    assert evidence.outcome is Outcome.REFUTES
 
 
 def test_a_search_climbs_towards_the_narrowest_margin() -> None:
@@ -221,36 +188,6 @@ def test_a_search_that_finds_hardly_a_point_inside_the_hypotheses_decides_nothin
     assert (evidence.asked, evidence.outcome) == (QUICK.examples, Outcome.UNDECIDED)
 
 
-@pytest.mark.parametrize("broken", [0, 1, 2])
-def test_a_part_of_a_conjunction_without_a_value_is_not_lost_among_the_others(broken: int) -> None:
-    parts = sp.symbols("A B C", real=True)
-    values = {part.name: float("nan") if k == broken else 1.0 for k, part in enumerate(parts)}
-    whole = claim(kind=Kind.INEQUALITY, statement=sp.And(*(sp.Ge(part, 0) for part in parts)))
-    evidence = ByNumbers("three", lambda point: values, TOLERANCE).run(whole, QUICK, PAPER)
-    assert evidence.outcome is Outcome.UNDECIDED
-
-
-def test_numbers_at_points_outside_the_hypotheses_are_not_counted_and_missed() -> None:
-    x = sp.Symbol("x", real=True)
-    above = claim(kind=Kind.INEQUALITY, statement=le(-x, 0), domain=Domain(ranges=(Range(x, -1.0, 1.0),)))
-    half = ByNumbers("above zero", lambda point: {} if float(point["x"]) >= 0.0 else None, TOLERANCE, points=40)
-    found = half.run(above, QUICK, PAPER)
-    assert isinstance(found, Agreement)
-    assert (found.asked, found.outcome) == (40, Outcome.UNDECIDED)
-    assert 0 < found.points < 40
-
-
-def test_a_search_repeats_itself() -> None:
-    def once() -> list[Point]:
-        seen: list[Point] = []
-        BySearch("repeat", lambda point: (seen.append(dict(point)), measure(point))[1], TOLERANCE).run(
-            claim(), QUICK, PAPER
-        )
-        return seen
-
-    assert once() == once()
-
-
 def test_inequalities_are_one_sided() -> None:
     def with_statement(statement: sp.Basic) -> Claim:
         return claim(kind=Kind.INEQUALITY, statement=statement)
@@ -263,17 +200,6 @@ def test_inequalities_are_one_sided() -> None:
 def test_conjunctions_need_every_part() -> None:
     both = sp.And(sp.Ge(norm, h1_star**2), sp.Le(norm, h2_star / 1000))
     assert ByNumbers("both", measure, TOLERANCE).run(claim(statement=both), QUICK, PAPER).outcome is Outcome.REFUTES
-
-
-def test_strategies_stay_inside_their_domain() -> None:
-    from hypothesis import Phase, find, settings
-
-    drawn = settings(phases=(Phase.generate,), derandomize=True, database=None)  # any point will do, not the simplest
-    logarithmic = coordinate_of(Range("x", 0.01, 10.0, log=True))
-    assert find(logarithmic, lambda v: True, settings=drawn) >= 0.01 * (1 - 1e-12)
-    point = find(points_of(DOMAIN), lambda p: p["alpha_0"] > 3, settings=drawn)
-    assert 3 < point["alpha_0"] <= 4
-    assert set(point) == {r.name for r in DOMAIN.ranges}
 
 
 def of_a_square(relation: sp.core.relational.Relational) -> Theorem:

@@ -128,14 +128,6 @@ def test_what_a_correction_may_move_counts_in_what_would_have_been_caught() -> N
         assert scaling.compare(Series("x", sizes, samples, -0.5 + apart)).verdict == verdict
 
 
-def test_a_fit_is_tested_where_there_is_more_than_a_line_and_scatter() -> None:
-    # Two dimensions determine the line, and numbers without scatter have no scale to judge it by.
-    some = power_law(-0.5, 1)
-    assert scaling.fit(DIMENSIONS, some).fit_probability is not None
-    assert scaling.fit(DIMENSIONS[:2], some[:2]).fit_probability is None
-    assert scaling.fit(DIMENSIONS, (*some[:2], (0.1,) * 4)).fit_probability is None
-
-
 @pytest.mark.parametrize(
     ("dimensions", "samples", "reason"),
     [
@@ -154,11 +146,6 @@ def test_what_has_no_slope(dimensions: tuple[int, ...], samples: tuple[tuple[flo
     assert reason in found.sentence
 
 
-def test_measurements_that_do_not_vary_decide_nothing() -> None:
-    samples = ((1.0, 1.0, 1.0), (2.0, 2.0, 2.0))
-    assert scaling.compare(Series("x", (100, 200), samples, 1.0)).verdict == INCONCLUSIVE
-
-
 def check(exponent: float) -> ByScaling:
     """Measured exponent -0.5 where the statement's symbol delta is one."""
     samples = power_law(exponent, 2, (0.03, 0.03, 0.03))
@@ -173,35 +160,3 @@ def test_the_check_confirms_and_refutes_through_the_statement() -> None:
     assert check(-0.9).run(stated, PROFILES["quick"], PAPER).outcome is Outcome.REFUTES
     with pytest.raises(TypeError, match="tests an equation"):
         check(-0.5).run(claim(statement=sp.Le(s.overlap_rate, 0)), PROFILES["quick"], PAPER)
-
-
-def test_a_series_that_refutes_is_worse_than_one_that_is_farther_off() -> None:
-    """Near sizes are farther off, within what corrections may do there; far ones refute, and are what is told of."""
-    near, far = (20, 40, 80), (10**4, 10**5, 10**6)
-
-    def measured(sizes: tuple[int, ...], exponent: float, scatter: float) -> Scaled:
-        samples = tuple(tuple(d**exponent * np.exp(scatter * np.linspace(-1.0, 1.0, 12))) for d in sizes)
-        return Scaled(sizes, samples, {s.shortfall.name: 1.0})
-
-    series = {"near": measured(near, -0.46, 0.01), "far": measured(far, -0.486, 0.04)}
-    stated = claim(statement=sp.Eq(s.overlap_rate, -s.shortfall / 2), kind=Kind.CONCENTRATION)
-    report = scaling.compare_all([Series(n, m.dimensions, m.samples, -0.5) for n, m in series.items()])
-    first, second = report.comparisons
-    assert abs(first.z) > abs(second.z)
-    assert (first.verdict, second.verdict) == (CONFIRMED, REFUTED)
-    evidence = ByScaling("toy", lambda quantity, profile: series).run(stated, PROFILES["quick"], PAPER)
-    assert evidence.outcome is Outcome.REFUTES
-    assert (evidence.z, evidence.threshold) == (second.z, second.critical_z)
-    assert abs(evidence.z) > evidence.threshold
-
-
-def test_what_a_reader_is_told_of_a_slope() -> None:
-    stated = claim(statement=sp.Eq(s.overlap_rate, -s.shortfall / 2), kind=Kind.CONCENTRATION)
-    evidence = check(-0.5).run(stated, PROFILES["quick"], PAPER)
-    report = scaling.compare_all([Series("one", DIMENSIONS, power_law(-0.5, 2, (0.03, 0.03, 0.03)), -0.5)])
-    (found,) = report.comparisons
-    assert (evidence.z, evidence.threshold) == (found.z, found.critical_z)
-    assert evidence.threshold > 2.0
-    (place,) = check(-0.5).places(stated, PROFILES["quick"])
-    assert place.exponent
-    assert dict(place.values) == {s.shortfall.name: 1.0}

@@ -41,25 +41,6 @@ def test_a_right_prediction_is_supported_and_says_what_it_would_have_caught() ->
     assert 0 < evidence.smallest_detectable < 0.08
 
 
-def bent(quantity: sp.Basic, profile: Profile) -> Mapping[str, tuple[Measured, ...]]:
-    """The truth with a bias that a line in 1/d does not describe, by a hundred errors. One fixed stream."""
-    rng = np.random.default_rng(8)
-    return {
-        "model": tuple(
-            Measured(d, tuple(TRUTH + 3 / d + 4e4 / d**2 + 0.2 / np.sqrt(d) * rng.standard_normal(64)), VALUES)
-            for d in profile.dimensions
-        )
-    }
-
-
-def test_where_a_line_does_not_fit_a_second_term_decides() -> None:
-    evidence = BySimulation("toy", bent).run(claim(), QUICK, PAPER)
-    assert evidence.outcome is Outcome.SUPPORTS
-    assert "the line in 1/d does not fit" in evidence.sentence
-    shifted = claim(statement=sp.Eq(norm, LIMIT + sp.Rational(1, 5)))
-    assert BySimulation("toy", bent).run(shifted, QUICK, PAPER).outcome is Outcome.REFUTES
-
-
 def test_every_mutant_is_refuted_by_the_simulation_alone() -> None:
     verdict, _, mutants, _ = examine(claim(checks=(BySimulation("toy", noisy),)), "quick")
     assert verdict is Verdict.CONFIRMED

@@ -5,8 +5,67 @@ from __future__ import annotations
 import pytest
 
 from giantsteps.verify.protocol import tolerances
-from giantsteps.verify.protocol.evidence import Certificate, Leaf
+from giantsteps.verify.protocol.evidence import (
+    Agreement,
+    Certificate,
+    Evidence,
+    FiniteSize,
+    Leaf,
+    Made,
+    Outcome,
+    Proof,
+    Settled,
+)
 from giantsteps.verify.protocol.tolerances import Tolerance
+
+SUPPORTS, REFUTES, UNDECIDED = Outcome
+INF, NAN = float("inf"), float("nan")
+
+
+def settled(says: str, outcome: Outcome) -> Settled:
+    return Settled(says, outcome, f"how {says}", f"where {says}")
+
+
+def agreement(points: int, worst: float, asked: int) -> Agreement:
+    return Agreement("numbers", points, worst, 1e-3, "there", "why", asked, 0.2)
+
+
+A, B, C, D = settled("a", SUPPORTS), settled("b", UNDECIDED), settled("c", REFUTES), settled("d", SUPPORTS)
+
+
+@pytest.mark.parametrize(
+    ("evidence", "outcome", "summary"),
+    [
+        (Proof("p", ()), UNDECIDED, "no obligations, hence no proof"),
+        (Proof("p", (A,)), SUPPORTS, "1 obligation discharged"),
+        (Proof("p", (A, D)), SUPPORTS, "2 obligations discharged"),
+        (Proof("p", (A, B, D)), UNDECIDED, "open: b (how b)"),
+        (Proof("p", (A, B, C)), REFUTES, "fails: c; witness where c"),
+        (agreement(9, 2e-4, 10), SUPPORTS, "holds at 9 points to 1e-03"),
+        # Four in five of the points have to be usable, and so many are enough.
+        (agreement(8, 1e-3, 10), SUPPORTS, "holds at 8 points to 1e-03"),
+        (agreement(7, 2e-4, 10), UNDECIDED, "7 of 10 points could be used, the last there"),
+        (agreement(0, 0.0, 0), UNDECIDED, "0 of 0 points could be used, the last there"),
+        (agreement(12, INF, 10), UNDECIDED, "12 of 12 points could be used, the last there"),
+        (agreement(9, NAN, 10), UNDECIDED, "9 of 10 points could be used, the last there"),
+        (agreement(2, 2e-3, 10), REFUTES, "violated by 0.002 (allowed 1e-03) at there"),
+        (Certificate("c", 3, 2e-8, 1e-7), SUPPORTS, "3 points, none wider than 1e-07"),
+        (Certificate("c", 3, 1e-7, 1e-7), SUPPORTS, "3 points, none wider than 1e-07"),
+        (Certificate("c", 3, 2e-7, 1e-7), UNDECIDED, ""),
+        (Certificate("c", 0, 0.0, 1e-7), UNDECIDED, ""),
+        (Certificate("c", 3, 2e-8, 1e-7, "there"), REFUTES, "there"),
+        (FiniteSize("s", 9, -2.5, 3.29, 0.05, UNDECIDED, "a sentence"), UNDECIDED, "a sentence"),
+    ],
+)
+def test_each_piece_decides_and_says_why_by_its_own_numbers(evidence: Evidence, outcome: Outcome, summary: str) -> None:
+    assert evidence.outcome is outcome
+    assert summary in evidence.summary
+
+
+def test_the_steps_that_no_rule_made_are_those_that_are_named_or_all() -> None:
+    assert Proof("p", (A, D, A)).without_rule == ("a", "d")
+    assert Proof("p", (A, D), unmade=("d",)).without_rule == ("d",)
+    assert Proof("p", (A, D), theorem=Made((), ()), unmade=("d",)).without_rule == ()
 
 
 @pytest.mark.parametrize(

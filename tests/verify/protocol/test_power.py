@@ -3,22 +3,18 @@
 from __future__ import annotations
 
 import dataclasses
-import json
 import pickle
 from collections.abc import Mapping
 
 import pytest
 import sympy as sp
 
-from giantsteps.derivations.language.symbols import alpha0, h1_star
-from giantsteps.reports.commands.claims import claim_text
+from giantsteps.derivations.language.symbols import h1_star
 from giantsteps.reports.commands.verify import ledger_summary, troubles
-from giantsteps.reports.text.ledger_markdown import markdown
-from giantsteps.reports.text.words import caught_lines, caught_words
-from giantsteps.verify.checks.points import ByNumbers, Point
+from giantsteps.verify.checks.points import ByNumbers
 from giantsteps.verify.checks.simulation import BySimulation, Measured, column
 from giantsteps.verify.claims.index import examine
-from giantsteps.verify.ledger.document import alone, dumps, entry_json, power_json
+from giantsteps.verify.ledger.document import alone
 from giantsteps.verify.ledger.run import Entry, Ledger
 from giantsteps.verify.protocol.claim import Claim, Mutant, Profile
 from giantsteps.verify.protocol.evidence import Agreement
@@ -51,81 +47,6 @@ def test_what_a_proof_refutes_counts_for_the_proof_alone() -> None:
     assert power([], tried) is None
 
 
-def test_generic_mutants_count_beside_the_own() -> None:
-    generic = (mutant("five per cent more"), mutant("the smallest term dropped", "numbers"))
-    found = power(["numbers"], [mutant("own", "numbers")], generic)
-    assert found == Power("numbers", 2, ("five per cent more",), generic)
-    assert found.of == 3
-
-
-@pytest.mark.parametrize(("caught", "missed", "stays"), [(4, 1, True), (3, 1, False), (8, 2, True), (7, 2, False)])
-def test_a_confirmed_claim_needs_four_in_five(caught: int, missed: int, stays: bool) -> None:
-    found = Power("numbers", caught, ("missed",) * missed)
-    assert weighed(Verdict.CONFIRMED, found) is (Verdict.CONFIRMED if stays else Verdict.INCONCLUSIVE)
-    # A derivation with steps that no rule made counts beside numbers alone; no other verdict rests on what they catch.
-    assert weighed(Verdict.DERIVED, found) is (Verdict.DERIVED if stays else Verdict.INCONCLUSIVE)
-    for verdict in set(Verdict) - {Verdict.CONFIRMED, Verdict.DERIVED}:
-        assert weighed(verdict, found) is verdict
-
-
-def test_many_generic_neighbours_do_not_make_up_for_the_claims_own() -> None:
-    generic = tuple(mutant(f"generic {k}", "numbers") for k in range(5))
-    for caught, stays in ((4, True), (3, False)):
-        own = [mutant(f"own {k}", *["numbers"] * (k < caught)) for k in range(5)]
-        found = power(["numbers"], own, generic)
-        assert found is not None
-        assert found.own == (caught, 5)
-        assert found.caught_alone >= 0.8 * found.of
-        assert found.enough is stays
-    # Nor the own ones for the generic: nine of eleven are more than four in five.
-    own = [mutant(f"own {k}", "numbers") for k in range(8)]
-    blunt = power(["numbers"], own, [mutant("a"), mutant("b"), generic[0]])
-    assert blunt is not None
-    assert (blunt.own, blunt.of_generic) == ((8, 8), (1, 3))
-    assert blunt.caught_alone >= 0.8 * blunt.of
-    assert not blunt.enough
-
-
-def test_what_was_written_for_the_claim_has_to_be_caught() -> None:
-    slips = [mutant(f"slip {k}", "numbers") for k in range(8)]
-    name = "without the third function"
-    one = dataclasses.replace(mutant(name), written=True)
-    found = power(["numbers"], [one, *slips])
-    assert found is not None
-    assert found.caught_alone >= 0.8 * found.of
-    assert (found.written, found.enough) == ((name,), False)
-    assert weighed(Verdict.CONFIRMED, found) is Verdict.INCONCLUSIVE
-    said = caught_words(power_json(found) or {})
-    assert said.endswith(f"missed: {name}; of these written for the claim: {name}")
-    caught = power(["numbers"], [dataclasses.replace(one, caught_by=("numbers",)), *slips])
-    assert caught is not None
-    assert (caught.written, caught.enough) == ((), True)
-    # What the rule of a slip made is held to the share alone.
-    other = power(["numbers"], [dataclasses.replace(one, written=False), *slips])
-    assert other is not None
-    assert (other.written, other.enough) == ((), True)
-
-
-def test_a_claims_own_neighbours_are_known_from_slips() -> None:
-    found = entry(toy.claim(checks=(BLUNT,)))
-    written = {one.name for one in toy.claim().mutants}
-    assert {m.name for m in found.mutants if m.written} == written
-    assert not any(m.written for m in found.power.generic) if found.power else False
-
-
-def test_of_two_checks_the_one_that_suffices_is_shown() -> None:
-    generic = tuple(mutant(f"generic {k}", "many") for k in range(6))
-    own = [mutant("a", "few"), mutant("b", "few"), mutant("c", "few", "many"), mutant("d", "few")]
-    more = (*generic, mutant("generic", "few", "many"))
-    found = power(["many", "few"], own, more)
-    assert found is not None
-    assert not found.enough  # 8 of 11, one of them its own; and 5 of 11
-    assert found.earned_by == "many"
-    found = power(["many", "few"], own, more[-1:])
-    assert found is not None
-    assert (found.earned_by, found.enough) == ("few", True)
-
-
 def test_evidence_that_was_never_tried_is_not_taken_for_sharp() -> None:
     assert weighed(Verdict.CONFIRMED, None) is weighed(Verdict.DERIVED, None) is Verdict.INCONCLUSIVE
     assert weighed(Verdict.PROVED, None) is Verdict.PROVED
@@ -138,14 +59,6 @@ def test_evidence_that_was_never_tried_is_not_taken_for_sharp() -> None:
     renamed = entry(toy.claim(checks=(Renamed("named", toy.measure, toy.TOLERANCE, finite_size=True),)))
     assert renamed.power is None
     assert renamed.verdict is Verdict.INCONCLUSIVE
-
-
-def test_of_nothing_to_catch_nothing_is_known() -> None:
-    found = Power("numbers", 0, ())
-    assert found.of == 0
-    assert weighed(Verdict.CONFIRMED, found) is Verdict.INCONCLUSIVE
-    assert weighed(Verdict.PROVED, found) is Verdict.PROVED
-    assert "no wrong neighbour" in caught_words(power_json(found) or {})
 
 
 def test_the_numbers_beside_a_derivation_are_weighed() -> None:
@@ -206,27 +119,6 @@ def test_each_check_meets_each_mutant() -> None:
     assert f"numbers {len(found.mutants)} of {len(found.mutants)}, proof" in ledger_summary(Ledger("quick", (found,)))
 
 
-def test_a_mutant_changes_the_prediction_and_not_the_measurement() -> None:
-    measured: list[Point] = []
-
-    def measure(point: Point) -> Mapping[str, float]:
-        measured.append(point)
-        return toy.measure(point)
-
-    def experiment(quantity: sp.Basic, profile: Profile) -> Mapping[str, tuple[Measured, ...]]:
-        measured.append({})
-        values = {alpha0.name: 2.0, h1_star.name: 0.5, "h^\\star_2": 1.0}
-        # Two seeds, by 0.01 around the truth.
-        return {"model": tuple(Measured(d, (0.74, 0.76), values) for d in profile.dimensions)}
-
-    numbers = ByNumbers("counted", measure, toy.TOLERANCE)
-    entry(toy.claim(checks=(numbers,)))
-    assert len(measured) == 12
-    measured.clear()
-    entry(toy.claim(checks=(BySimulation("counted", experiment),)))
-    assert len(measured) == 1
-
-
 def test_a_check_that_cannot_be_asked_about_a_mutant_does_not_catch_it() -> None:
     def experiment(quantity: sp.Basic, profile: Profile) -> Mapping[str, tuple[Measured, ...]]:
         column(quantity, toy.norm)
@@ -237,36 +129,6 @@ def test_a_check_that_cannot_be_asked_about_a_mutant_does_not_catch_it() -> None
     assert found.mutants[0].name == other.name
     assert found.mutants[0].verdict is Verdict.REFUTED
     assert "simulation: asked" not in found.mutants[0].caught_by
-
-
-def test_the_score_is_said_wherever_the_claim_is_shown() -> None:
-    found = entry(toy.claim(checks=(BLUNT,)))
-    assert found.power is not None
-    document = json.loads(dumps(Ledger("quick", (found,))))
-    (claim,) = document["claims"]
-    assert claim == json.loads(json.dumps(entry_json(found)))
-    assert claim["power"] == {
-        "earned_by": BLUNT.name,
-        "caught_alone": found.power.caught_alone,
-        "of": len(found.mutants) + len(found.power.generic),
-        "missed": list(found.power.missed),
-        "generic": [{"name": m.name, "caught_by": list(m.caught_by)} for m in found.power.generic],
-    }
-    assert {tuple(m["caught_by"]) for m in claim["mutants"]} == {(BLUNT.name,)}
-    caught, own = found.power.own
-    said = (
-        f"caught {found.power.caught_alone} of {found.power.of} alone, {caught} of {own} of its own; "
-        f"missed: {', '.join(found.power.missed)}"
-    )
-    assert caught_lines(claim) == [f"{BLUNT.name}: {said}"]
-    assert said.split(";")[0] in " ".join(claim_text(claim).split())
-    assert said.removeprefix("caught ") in markdown(document, ())["ledger/claims/other.md"]
-
-
-def test_a_ledger_without_scores_is_still_shown() -> None:
-    claim = entry_json(entry(toy.claim())) | {"power": None}
-    assert caught_lines(claim) == []
-    assert claim_text(claim).startswith("toy.limit")
 
 
 def test_a_mutant_crosses_between_processes_as_it_is_written() -> None:
@@ -281,3 +143,41 @@ def test_a_mutant_crosses_between_processes_as_it_is_written() -> None:
         assert again == result
         assert type(again.statement) is type(statement)
         assert again.statement.args == statement.args
+
+
+def tried(number: int, *caught_by: str, written: bool = False) -> MutantResult:
+    return MutantResult(f"m{number}", sp.Eq(toy.norm, number), Verdict.REFUTED, caught_by, written)
+
+
+def test_a_check_that_suffices_is_taken_before_one_that_catches_more() -> None:
+    # "most" catches nine of ten and not the one that was written; "enough" eight, and that one.
+    mutants = [tried(0, "enough", written=True), tried(1, "most"), tried(2, "most")]
+    mutants += [tried(k, "most", "enough") for k in range(3, 10)]
+    for names in (["most", "enough"], ["enough", "most"]):
+        found = power(names, mutants)
+        assert found is not None
+        assert (found.earned_by, found.caught_alone, found.missed, found.written) == ("enough", 8, ("m1", "m2"), ())
+    alone = power(["most"], mutants)
+    assert alone is not None
+    assert (alone.caught_alone, alone.missed, alone.written, alone.enough) == (9, ("m0",), ("m0",), False)
+    assert power([], mutants) is None
+
+
+def test_own_and_generic_are_counted_by_what_the_check_itself_caught() -> None:
+    own = [tried(0, "a"), tried(1, "b"), tried(2, "a", "b")]
+    generic = [tried(3, "b"), tried(4, "a"), tried(5), tried(6, "a")]
+    found = power(["a"], own, generic)
+    assert found is not None
+    assert (found.of, found.own, found.of_generic) == (7, (2, 3), (2, 4))
+    assert (found.missed, found.generic) == (("m1", "m3", "m5"), tuple(generic))
+
+
+@pytest.mark.parametrize("verdict", Verdict)
+@pytest.mark.parametrize(
+    ("found", "holds"),
+    [(None, False), (Power("a", 4, ("m",)), True), (Power("a", 3, ("m",)), False), (Power("a", 0, ()), False),
+     (Power("a", 9, ("m",), (), ("m",)), False), (Power("a", 8, ("g",), (tried(1),)), False)],
+)  # fmt: skip
+def test_only_what_numbers_earn_is_weighed(verdict: Verdict, found: Power | None, holds: bool) -> None:
+    by_numbers = verdict in (Verdict.CONFIRMED, Verdict.DERIVED)
+    assert weighed(verdict, found) is (Verdict.INCONCLUSIVE if by_numbers and not holds else verdict)

@@ -36,7 +36,6 @@ FEW = Agreement("", 3, 1e-13, 1e-11, "", "", asked=5)
 WRONG = Agreement("", 5, 1e-3, 1e-11, "", "")
 SIMULATION = FiniteSize("", 3, 0.4, 3.3, 0.02, Outcome.SUPPORTS, "")
 
-STATIC = (Kind.DEFINITION, Kind.IDENTITY, Kind.INEQUALITY, Kind.FIXED_POINT, Kind.CONVENTION)
 ASYMPTOTIC = (Kind.LIMIT, Kind.CONCENTRATION)
 
 
@@ -62,53 +61,6 @@ def test_undecided_evidence_is_inconclusive(kind: Kind, empty: Evidence) -> None
     assert decide(kind, [empty]) is Verdict.INCONCLUSIVE
 
 
-@pytest.mark.parametrize("kind", STATIC)
-def test_evidence_for_identities(kind: Kind) -> None:
-    assert decide(kind, [PROOF]) is Verdict.PROVED
-    assert decide(kind, [CERTIFICATE]) is Verdict.CERTIFIED
-    assert decide(kind, [AGREEMENT]) is Verdict.CONFIRMED
-    assert decide(kind, [SIMULATION, AGREEMENT, CERTIFICATE, PROOF]) is Verdict.PROVED
-
-
-@pytest.mark.parametrize("kind", ASYMPTOTIC)
-def test_a_limit_needs_a_proof_that_takes_it(kind: Kind) -> None:
-    assert decide(kind, [PROOF]) is Verdict.INCONCLUSIVE
-    assert decide(kind, [CERTIFICATE]) is Verdict.INCONCLUSIVE
-    assert decide(kind, [LIMIT_PROOF]) is Verdict.PROVED
-    assert decide(kind, [SIMULATION]) is Verdict.CONFIRMED
-
-
-@pytest.mark.parametrize("kind", STATIC)
-@pytest.mark.parametrize("number", [AGREEMENT, MEASUREMENT, SIMULATION])
-def test_a_derivation_without_a_theorem_is_derived_beside_a_number_alone(kind: Kind, number: Evidence) -> None:
-    assert decide(kind, [DERIVATION]) is Verdict.INCONCLUSIVE
-    assert decide(kind, [DERIVATION, DERIVATION]) is Verdict.INCONCLUSIVE  # two of them are not a number
-    assert decide(kind, [DERIVATION, number]) is Verdict.DERIVED
-    assert decide(kind, [DERIVATION, number, UNDECIDED]) is Verdict.INCONCLUSIVE
-    assert decide(kind, [PROOF, number, UNDECIDED]) is Verdict.PROVED
-    assert decide(kind, [DERIVATION, CERTIFICATE]) is Verdict.CERTIFIED
-
-
-@pytest.mark.parametrize("kind", ASYMPTOTIC)
-def test_a_second_formula_confirms_no_limit(kind: Kind) -> None:
-    assert decide(kind, [AGREEMENT]) is Verdict.INCONCLUSIVE
-    assert decide(kind, [DERIVATION, AGREEMENT]) is Verdict.INCONCLUSIVE
-    assert decide(kind, [LIMIT_DERIVATION, AGREEMENT]) is Verdict.INCONCLUSIVE
-    assert decide(kind, [LIMIT_DERIVATION]) is Verdict.INCONCLUSIVE
-    for measured in (MEASUREMENT, SIMULATION):
-        assert decide(kind, [measured, AGREEMENT]) is Verdict.CONFIRMED
-        assert decide(kind, [DERIVATION, measured]) is Verdict.CONFIRMED  # the derivation takes no limit
-        assert decide(kind, [LIMIT_DERIVATION, measured]) is Verdict.DERIVED
-        assert decide(kind, [LIMIT_PROOF, measured]) is Verdict.PROVED
-
-
-def test_what_a_derivation_lacks_is_named() -> None:
-    step = "an exchange of limits"
-    assert replace(DERIVATION, unmade=(step,)).without_rule == (step,)
-    assert Proof("", (replace(PROVED_STEP, says=step),)).without_rule == (step,)  # all, without a list
-    assert replace(PROOF, unmade=(step,)).without_rule == ()
-
-
 @pytest.mark.parametrize(
     ("kind", "wrong"),
     list(
@@ -131,13 +83,6 @@ def test_one_refutation_outweighs_any_support(kind: Kind, wrong: Evidence) -> No
 def test_a_convention_that_holds_in_ours_too_earns_what_any_claim_does() -> None:
     assert decide(Kind.CONVENTION, [PROOF]) is Verdict.PROVED
     assert decide(Kind.CONVENTION, [UNDECIDED]) is Verdict.INCONCLUSIVE
-
-
-def test_the_weakest_link() -> None:
-    assert weakest([Verdict.PROVED, Verdict.CONFIRMED, Verdict.CERTIFIED]) is Verdict.CONFIRMED
-    assert weakest([Verdict.PROVED, Verdict.INCONCLUSIVE]) is Verdict.INCONCLUSIVE
-    assert weakest([Verdict.PROVED, Verdict.DERIVED, Verdict.CERTIFIED]) is Verdict.DERIVED
-    assert weakest([Verdict.DERIVED, Verdict.CONFIRMED]) is Verdict.CONFIRMED
 
 
 # What each piece is worth on its own for a claim that says something of a limit, and for one that does not.
@@ -183,26 +128,6 @@ def test_any_three_pieces_in_any_order_earn_what_the_cautions_say(kind: Kind) ->
             found = {decide(kind, [WORTH[name][0] for name in order]) for order in permutations(names)}
             wrong += [(names, expected, found)] if found != {expected} else []
     assert wrong == []
-
-
-@pytest.mark.parametrize(("points", "supports"), [(5, True), (4, True), (3, False), (1, False), (0, False)])
-def test_an_agreement_at_fewer_than_four_points_of_five_is_open(points: int, supports: bool) -> None:
-    found = replace(FEW, points=points)
-    assert found.outcome is (Outcome.SUPPORTS if supports else Outcome.UNDECIDED)
-    # What it did find against the statement counts wherever it looked, and no number is no agreement.
-    assert points == 0 or replace(found, worst=1.0).outcome is Outcome.REFUTES
-    for no_number in (float("inf"), float("nan")):
-        assert replace(found, worst=no_number).outcome is Outcome.UNDECIDED
-
-
-@pytest.mark.parametrize("kind", [AGREEMENT, CERTIFICATE])
-def test_what_is_allowed_exactly_supports_and_no_more(kind: Agreement | Certificate) -> None:
-    def at(value: float) -> Outcome:
-        return replace(kind, worst=value).outcome if isinstance(kind, Agreement) else replace(kind, width=value).outcome
-
-    allowed = kind.tolerance if isinstance(kind, Agreement) else kind.allowed_width
-    beyond = Outcome.REFUTES if isinstance(kind, Agreement) else Outcome.UNDECIDED
-    assert (at(allowed), at(1.01 * allowed)) == (Outcome.SUPPORTS, beyond)
 
 
 def test_every_verdict_is_weaker_than_those_before_it() -> None:

@@ -11,28 +11,26 @@ import numpy as np
 import pytest
 
 from giantsteps.derivations.bulk import symbols as s
-from giantsteps.numerics.models.model import Model
-from giantsteps.verify.protocol.claim import Profile
+from giantsteps.numerics.experiments.ensembles import unit_rows
 from giantsteps.verify.second_route.any_activation import draws as any_draws
 from giantsteps.verify.second_route.any_activation.curves import CURVES, Z
 from giantsteps.verify.second_route.any_activation.curves import mean as average
 from giantsteps.verify.second_route.equivalence import both_maps, twins
 from giantsteps.verify.second_route.gradient_step import real
-from giantsteps.verify.second_route.grids import SMOOTH, Array, Curve
-from giantsteps.verify.second_route.models import solved
-from giantsteps.verify.second_route.networks import draws, letter_networks, one_letter_rows, overlapping_draws
-from giantsteps.verify.second_route.networks.letter_networks import Vocabulary
-from giantsteps.verify.second_route.networks.numbers import network_values, own_model
+from giantsteps.verify.second_route.grids import SMOOTH, Array
+from giantsteps.verify.second_route.networks import draws, one_letter_rows, overlapping_draws
 from giantsteps.verify.second_route.networks.step import Step
+from giantsteps.verify.second_route.networks.step import law as law_of
 
 STEP = Step("tanh", "sin", 1.5, 2.0, 0.8)
 ANY = Step("softplus", "shifted sin", 1.5, 2.0, 0.8)
-LETTERS = Vocabulary(Step("tanh", "sin", 1.5, 2.0, 0.8), (0.25, 0.75), (1.0, -0.5), (0.8, 0.4), 2.0, 0.1, 0.3)
+LETTERS = twins.Setting(
+    "tanh", "sin", 2.0, 0.8, 0.1, 1.5, 1.6, noise=0.3, letters=(1.0, -0.5), fractions=(0.25, 0.75), biases=(0.8, 0.4)
+)
 START = overlapping_draws.Start("tanh", "sin", 1.5, 0.8, 2.0, 0.4, 0.1)
 LAW = one_letter_rows.LAWS["wide"]
 # A network whose activation has a mean, with noise of the labels and a rate that is not eta.
 SETTING = twins.Setting("relu", "sin", 1.75, 0.75, 0.1, 1.5, 3.0, noise=0.2, sets=3)
-SMALL = Profile("small", points=1, examples=1, dimensions=(40, 80), seeds=1)
 
 DRAWS: dict[str, Callable[[int, int], Any]] = {
     "first step": lambda d, seed: draws.first_step(STEP, d, seed),
@@ -44,11 +42,10 @@ DRAWS: dict[str, Callable[[int, int], Any]] = {
     "any activation": lambda d, seed: any_draws.row_statistics(ANY, d, seed)[0],
     "any batch": lambda d, seed: any_draws.batch_blocks(ANY, 0.8, d, seed),
     "any bulk": lambda d, seed: tuple(any_draws.bulk_resolvent(ANY, d, 0.5, 0.7, seed)[0].values()),
-    "twins": lambda d, seed: twins.pair(SETTING, d, seed),
-    "turned": lambda d, seed: twins._turned(d, seed),
+    "twins": lambda d, seed: twins.pair(SETTING, d, seed)[0],
     "both maps": lambda d, seed: both_maps.measured("erf student, tanh target", d, seed, ()),
-    "letters": lambda d, seed: dataclasses.astuple(letter_networks.drawn(LETTERS, d, seed)),
-    "twins of letters": lambda d, seed: dataclasses.astuple(letter_networks.twin(LETTERS, d, seed))[:3],
+    "letters": lambda d, seed: twins.network(LETTERS, d, seed),
+    "twins of letters": lambda d, seed: twins.twin(LETTERS, d, seed)[:5],
     "overlapping rows": lambda d, seed: overlapping_draws.measured_step(START, d, seed),
     "rows by a law": lambda d, seed: one_letter_rows.drawn(LAW, d, seed)[0],
 }
@@ -73,25 +70,6 @@ def test_every_number_of_a_draw_depends_on_its_seed_and_its_dimension(name: str)
 # --- ridge readouts
 
 
-def test_readouts_beside_their_twins_are_their_definition() -> None:
-    rng, n, p = np.random.default_rng(2), 4, 6
-    features, exact, u = rng.standard_normal((3 * n, p)), rng.standard_normal(3 * n), rng.standard_normal(3 * n)
-    labels, found = exact + rng.standard_normal(3 * n), []
-    for k in range(3):
-        own = np.arange(3 * n) // n == k
-        # Least squares with sqrt(ridge p) rows beside, in the scale a of F a/p.
-        stacked = np.vstack([features[own], math.sqrt(0.1 * p) * np.eye(p)])
-        a = np.linalg.lstsq(stacked, np.append(labels[own], np.zeros(p)))[0]
-        f = features @ a
-        found.append((
-            np.mean((exact - f)[~own] ** 2), np.mean((labels - f)[own] ** 2), np.sum(a), np.mean((f * u)[~own]),
-            np.mean((f * (u**3 - 3 * u))[~own]) / 6,
-        ))  # fmt: skip
-    assert SETTING.ridge == 0.1
-    measured = twins._readouts(features, exact, labels, u, SETTING)
-    assert measured == pytest.approx(tuple(np.mean(found, axis=0)), rel=1e-10)
-
-
 def test_a_readout_of_either_map_is_its_definition() -> None:
     drawn = both_maps.draw("erf student, tanh target", 20, 3)
     pair, n, p = drawn.pair, drawn.training, len(drawn.rows)
@@ -114,127 +92,7 @@ def test_a_readout_of_either_map_is_its_definition() -> None:
     assert both_maps.measured("erf student, tanh target", 20, 3, ())[0] == found
 
 
-@pytest.mark.parametrize("paired", [False, True])
-def test_a_readout_of_letters_is_its_definition(paired: bool) -> None:
-    d, seed = 16, 2
-    draw = letter_networks._draw(LETTERS, d, seed)
-    n, p, rows, sets = 32, 13, draw.rows, letter_networks._sets(LETTERS)
-    first = draw.group == 0
-    assert (len(draw.labels), len(rows), first.sum()) == (sets * n, p, 3)
-    u = np.where(first, 1.0, -0.5)
-    stepped = real.after_step(draw.start, SMOOTH["tanh"], *draw.batch, 2.0, u)
-    assert rows == pytest.approx(stepped, abs=1e-13)
-    if paired:
-        rows = np.empty_like(draw.rows)
-        for own in (first, ~first):
-            mean = draw.rows[own].mean(axis=0)
-            rows[own] = real.even_rows(draw.rows[own] - mean, draw.start[own], *draw.batch) + mean
-    features = np.tanh(draw.samples @ rows.T + np.where(first, 0.8, 0.4)) / math.sqrt(p)
-    bulk = rows[first] - rows[first].mean(axis=0)
-    norms, clean, found = np.sum(bulk**2, axis=1), np.sin(draw.samples[:, 0]), []
-    for k in range(sets):
-        own = np.arange(sets * n) // n == k
-        stacked = np.vstack([features[own], math.sqrt(0.1) * np.eye(p)])
-        a = np.linalg.lstsq(stacked, np.append(draw.labels[own], np.zeros(p)))[0]
-        found.append((
-            np.mean((clean - features @ a)[~own] ** 2), np.mean((draw.labels - features @ a)[own] ** 2),
-            a[first].sum() / math.sqrt(p), a[first] @ (norms - norms.mean()) / math.sqrt(p),
-        ))  # fmt: skip
-    measured = (letter_networks.twin if paired else letter_networks.drawn)(LETTERS, d, seed)
-    assert dataclasses.astuple(measured) == pytest.approx(tuple(np.mean(found, axis=0)), rel=1e-9, abs=1e-12)
-    assert np.std(draw.labels - clean) == pytest.approx(math.sqrt(0.3), rel=0.3)  # of 192 draws
-
-
 # --- twins
-
-
-@pytest.mark.parametrize("noise", [0.0, 0.2])
-def test_a_twin_has_the_mean_row_of_its_network(noise: float, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of a linear student the rows are read off the features: of both, beside the rate and the labels of the step."""
-    d, setting = 10, dataclasses.replace(SETTING, student="line", noise=noise)
-    seen: dict[str, list[Any]] = {"step": [], "even": [], "read": []}
-    step, even, read = twins.after_step, twins.even_rows, twins._readouts
-    monkeypatch.setitem(twins._CURVES, "line", Curve(lambda z: np.asarray(z) + 0.0, np.ones_like))
-    monkeypatch.setattr(twins, "after_step", lambda *given: (seen["step"].append(given), step(*given))[1])
-    monkeypatch.setattr(twins, "even_rows", lambda *given: (seen["even"].append(given), even(*given))[1])
-    monkeypatch.setattr(twins, "_readouts", lambda *given: (seen["read"].append(given), read(*given))[1])
-    found = twins.pair.__wrapped__(setting, d, 1)
-    ((start, _, batch, given, rate),) = seen["step"]
-    assert rate == pytest.approx(setting.eta / setting.beta)
-    assert np.sum(start**2, axis=1) == pytest.approx(np.ones(8))
-    assert (batch.shape, np.array_equal(given, np.sin(batch[:, 0]))) == ((15, d), noise == 0.0)
-    rng = np.random.default_rng(np.random.SeedSequence(97, spawn_key=(d, 1)))
-    x = [rng.standard_normal(shape) for shape in ((8, d), (15, d), (3 * 18, d))][-1]
-    assert given == pytest.approx(np.sin(batch[:, 0]) + math.sqrt(noise) * (rng.standard_normal(15) if noise else 0.0))
-    trained = np.sin(x[:, 0]) + math.sqrt(noise) * (rng.standard_normal(54) if noise else 0.0)
-    network, twin = (np.linalg.lstsq(x, features)[0].T for features, *_ in seen["read"])
-    own = step(start, twins._CURVES["line"], batch, given, rate)
-    assert network == pytest.approx(own, abs=1e-12)
-    assert twin.mean(axis=0) == pytest.approx(own.mean(axis=0), abs=1e-12)
-    assert twin - own.mean(axis=0) == pytest.approx(even(own - own.mean(axis=0), start, batch, given), abs=1e-12)
-    ((_, before, *rest),) = seen["even"]
-    assert np.array_equal(before, start)
-    assert np.array_equal(rest[0], batch)
-    for _, exact, labels, u, read_with in seen["read"]:
-        assert read_with == setting
-        assert np.array_equal(u, x[:, 0])
-        assert np.array_equal(exact, np.sin(u))
-        assert labels == pytest.approx(trained)
-    for numbers, (features, *rest) in zip(found, seen["read"], strict=True):
-        assert numbers == read(features, *rest)
-
-
-@pytest.mark.parametrize("quantity", twins._QUANTITIES, ids=str)
-def test_of_a_twin_its_own_number_is_taken_off_and_its_own_limit_put_back(quantity: Any) -> None:
-    setting, at = SETTING, twins._QUANTITIES.index(quantity)
-    (sizes,) = twins.beside_twins({"one": setting}, quantity, SMALL).values()
-    assert [size.dimension for size in sizes] == [10, 20]
-    for size in sizes:
-        d = size.dimension
-        model = own_model(setting.at(d), bulk_model="isotropic")
-        assert (model.noise, model.alpha, model.beta) == (0.2, round(1.75 * d) / d, round(0.75 * d) / d)
-        even = solved(model)
-        limits = (even.test_error, even.training_error, float(even.order_parameters.m[0]), *twins.learned(even))
-        assert len(set(limits)) == 5
-        draws_of = [twins.pair(setting, d, seed) for seed in range(len(size.samples))]
-        expected = [network[at] - twin[at] + limits[at] for network, twin in draws_of]
-        assert size.samples == pytest.approx(expected, rel=1e-12)
-        assert size.values[s.cubic_isotropic.name] == limits[4]
-        isotropic = [size.values[x.name] for x in (s.error_isotropic, s.training_isotropic, s.m_isotropic)]
-        assert isotropic == pytest.approx(limits[:3], rel=1e-8)  # what either solution is converged to
-        own = solved(own_model(setting.at(d)))
-        assert size.values == network_values(own) | {s.cubic_isotropic.name: limits[4]}
-        order = own.order_parameters
-        named = (s.test_error, s.training_error, s.m, s.zeta, s.psi, s.chi)
-        values = (own.test_error, own.training_error, order.m[0], order.zeta[0], order.psi[0], order.chi[0])
-        assert [size.values[x.name] for x in named] == list(values)
-
-
-@pytest.mark.parametrize("name", ["softplus(z)", "tanh(z) + (z**2 - 1)/5"])
-def test_the_learned_function_by_its_definition(name: str) -> None:
-    """E over (kappa, z, xi): f is the student's own average over what of W x is neither, by Gauss rules."""
-    solution = solved(Model(name, "sin(z+1/2)", 1.5, 1.0, 0.1, spike=1.2, bulk=1.3, alignment=0.6))
-    order = solution.order_parameters
-    curve: Callable[[Array], Array] = (
-        (lambda z: np.logaddexp(0.0, z)) if name == "softplus(z)" else lambda z: np.tanh(z) + (z * z - 1) / 5
-    )
-    z, w = np.polynomial.hermite_e.hermegauss(60)
-    w = w / w.sum()
-    kappa = z[:, None]
-    values = curve(1.2 * kappa + math.sqrt(1.3) * z)
-    mu0, mu1 = values @ w, values @ (w * z) / math.sqrt(1.3)
-    f = (order.m[0] * mu0 + order.zeta[0] * z * mu1)[:, None] + order.psi[0] * mu1[:, None] * z
-    u = 0.6 * kappa + 0.8 * z
-    # 60 nodes for functions with poles at distance pi/2: 1e-6.
-    expected = (w @ (f * u) @ w, w @ (f * (u**3 - 3 * u)) @ w / 6)
-    assert twins.learned(solution) == pytest.approx(expected, rel=1e-5, abs=1e-6)
-
-
-def test_a_setting_stands_at_the_ratios_that_its_sizes_have() -> None:
-    network = dataclasses.replace(SETTING, alpha=1.72, beta=0.74, alpha0=1.46, eta=3.0).at(10)
-    assert (network.alpha, network.beta, network.alpha0) == (1.7, 0.7, 1.5)
-    assert (network.ridge, network.noise, network.groups[0].weight) == (0.1, 0.2, 1.0)
-    assert network.eta / network.beta == pytest.approx(3.0 / 0.74)
 
 
 # --- rows made even
@@ -243,7 +101,7 @@ def test_a_setting_stands_at_the_ratios_that_its_sizes_have() -> None:
 def test_rows_that_took_no_step_are_made_of_one_norm_alone() -> None:
     """They have nothing of their batch: what even_rows leaves of them is their directions, at their mean norm."""
     rng = np.random.default_rng(4)
-    start, batch = real.unit_rows(12, 5, rng), rng.standard_normal((9, 5))
+    start, batch = unit_rows(rng, 12, 5), rng.standard_normal((9, 5))
     rows = start - start.mean(axis=0)
     bulk = np.sum(rows**2) / 11
     scaled = rows * math.sqrt(bulk) / np.linalg.norm(rows, axis=1)[:, None]
@@ -252,15 +110,12 @@ def test_rows_that_took_no_step_are_made_of_one_norm_alone() -> None:
     assert found == pytest.approx(scaled - scaled.mean(axis=0), abs=1e-9)
 
 
-def test_the_shapes_of_a_batch_and_their_weights() -> None:
+def test_the_shapes_of_a_batch() -> None:
     rng = np.random.default_rng(4)
     x, y = rng.standard_normal((9, 5)), rng.standard_normal(9)
     B, T, A = (sum(y[k] ** power * np.outer(x[k], x[k]) for k in range(9)) / 9 for power in (0, 1, 2))
     shapes = real.batch_shapes(x, y)
     assert shapes == pytest.approx(np.stack([np.eye(5), B, T, T @ T, A]), abs=1e-13)
-    weights = np.array([1.0, -0.2, 0.3, 0.1, 0.4])
-    matrix = sum(weight * shape for weight, shape in zip(weights, (np.eye(5), B, T, T @ T, A), strict=True))
-    assert real._weights(matrix, shapes) == pytest.approx(weights, abs=1e-9)  # normal equations of condition 10^4
 
 
 # --- statistics of rows
@@ -292,21 +147,6 @@ def test_statistics_of_rows_are_their_definitions(gaussian: bool, rate: float) -
     norms = np.sum(start**2, axis=1)
     assert np.allclose(norms, 1.0) == (not gaussian)
     assert np.mean(norms) == pytest.approx(1.0, abs=0.6)  # of ten rows, each 1 up to 0.4
-
-
-def test_statistics_of_rows_of_any_activation_are_their_definitions() -> None:
-    drawn, x, labels, start = any_draws._step(ANY, 12, 3)
-    h0 = average(CURVES["softplus"].value(Z))
-    plain = np.sin(x[:, 0] + 0.7)
-    assert labels == pytest.approx(plain - h0)
-    curve, h = CURVES["softplus"], x @ start.T
-    residual = plain - curve.value(h).mean(axis=1)
-    rows = start + 2.0 * (residual[:, None] * curve.prime(h)).T @ x / len(x)
-    bulk, mean, p = centred(rows), rows.mean(axis=0), len(rows)
-    size = math.sqrt(mean @ mean - np.sum(bulk**2) / (p - 1) / p)
-    expected = [size, mean[0] / size, np.sum(bulk**2) / (p - 1), *covariances(bulk, labels @ x / len(x))]
-    assert any_draws.row_statistics(ANY, 12, 3)[0] == pytest.approx(expected, rel=1e-10)
-    assert drawn.batch == pytest.approx(labels @ x / len(x))
 
 
 def test_a_step_of_overlapping_rows_is_its_definition() -> None:
@@ -385,19 +225,58 @@ def test_the_resolvent_of_rows_is_its_definition() -> None:
     assert found == pytest.approx({symbol.name: value for symbol, value in expected.items()}, rel=1e-9)
 
 
-def test_a_network_and_its_twin_in_one_resolvent() -> None:
-    """K_v,perp of rows less that of even rows of the same mean, at the conjugates of the step."""
-    d, (step, C, shift) = 12, twins._TURNED
-    start, move, x, labels = draws.first_step(step, d, 3)
-    rows = start + step.rate * move
-    mean = rows.mean(axis=0)
-    v = mean / np.linalg.norm(mean)
-    perp = np.eye(d)[0] - v[0] * v
-    perp = perp / np.linalg.norm(perp)
+@pytest.mark.parametrize("name", one_letter_rows.LAWS)
+def test_forms_of_drawn_rows_by_their_definitions(name: str) -> None:
+    law, d = one_letter_rows.LAWS[name], 11
+    at, found = one_letter_rows.spectrum(law, d), one_letter_rows.formulas(law, d)
+    beta, V2 = round(law.beta * d) / d, found[s.V2.name]
+    assert (found[s.beta.name], found[s.gain.name]) == (beta, pytest.approx(law.conjugate * beta * V2, rel=1e-12))
+    inverse = np.linalg.inv(np.eye(d) + found[s.gain.name] * np.diag(at.forms))
+    # Neurons are p, modes are d: V2 (D + C tr[B (1 + g B)^-1]/d) = 1.
+    bulk = float(np.trace(np.diag(at.forms) @ inverse)) / d
+    assert V2 * (law.shift + law.conjugate * bulk) == pytest.approx(1.0, rel=1e-12)
+    v, perp, tie = at.v, at.perp, at.tie
+    expected = {
+        s.row_vv: v @ inverse @ v, s.row_vp: v @ inverse @ perp, s.row_pp: perp @ inverse @ perp,
+        s.row_vh: v @ inverse @ tie, s.row_ph: perp @ inverse @ tie, s.row_hh: tie @ inverse @ tie,
+        s.row_trace: np.trace(inverse) / d, s.norm_variance: law.norm_variance, s.V1_hat: law.conjugate,
+    }  # fmt: skip
+    assert {x: found[x.name] for x in expected} == pytest.approx(expected, rel=1e-10)
+    assert found[s.V2_hat.name] + found[s.ridge.name] == pytest.approx(law.shift)
+    assert (v @ v, perp @ perp, v @ perp) == pytest.approx((1.0, 1.0, 0.0), abs=1e-12)
 
-    def overlap(W: Array) -> float:
-        planar = W - np.outer(W @ v, v)
-        return float((W @ v) @ np.linalg.solve(C * planar @ planar.T + shift * np.eye(len(W)), W @ perp))
 
-    even = real.even_rows(rows - mean, start, x, labels)
-    assert twins._turned(d, 3) == pytest.approx(overlap(rows - mean) - overlap(even), rel=1e-8)
+def test_averages_given_what_a_shared_direction_says_of_a_sine() -> None:
+    """E cos(m + s z) = exp(-s^2/2) cos m, and cos^2 by twice the argument: m = sqrt(overlap) t, s^2 = 1 - overlap."""
+    t, overlap = np.array([-0.8, 0.3, 1.9]), 0.3
+    found = overlapping_draws.shared_functions("sin", overlap)
+    m, square = math.sqrt(overlap) * t, 1.0 - overlap
+    expected = {
+        "F_0": math.exp(-square / 2) * np.sin(m), "G_0": math.exp(-square / 2) * np.cos(m),
+        "K_0": -math.exp(-square / 2) * np.sin(m),
+        "H_0": (1 + math.exp(-2 * square) * np.cos(2 * m)) / 2 - math.exp(-square) * np.cos(m) ** 2,
+    }  # fmt: skip
+    for name, values in expected.items():
+        assert found[name](t) == pytest.approx(values, abs=1e-12)
+
+
+def test_averages_of_any_activation_are_sums_over_a_grid() -> None:
+    """Of a softplus and a shifted sine, by a rule of their own; labels Y = y - h0, s = sigma' - h1 - h2 z."""
+    found = law_of(ANY)
+    z, w = np.polynomial.hermite_e.hermegauss(80)
+    w = w / w.sum()
+    value, prime, y = np.logaddexp(0.0, z), 1 / (1 + np.exp(-z)), np.sin(z + 0.7)
+    h0, h1, h2 = w @ value, w @ prime, w @ (z * prime)
+    rest, Y = prime - h1 - h2 * z, y - h0
+    expected = {
+        s.mean_output: h0, s.h1: h1, s.curvature: h2, s.eta: 2.0 * 0.8, s.alpha0: 1.5, s.beta: 0.8, s.turn: 2.0 * h2,
+        s.row_weight: 4.0 / 1.5 * (w @ rest**2),
+        **{symbol: w @ (z**j * rest**k) for (j, k), symbol in s.slope_moment.items()},
+        **{
+            symbol: w @ (z**u * Y**k)
+            for u, symbols in enumerate((s.label_moment, s.label_slope, s.label_curve))
+            for k, symbol in enumerate(symbols) if k
+        },
+    }  # fmt: skip
+    # Poles of the slope at distance pi, 80 nodes: 1e-9 and better.
+    assert {x: found[x.name] for x in expected} == pytest.approx(expected, rel=1e-7, abs=1e-8)

@@ -6,11 +6,14 @@ import math
 
 import numpy as np
 import pytest
+import sympy as sp
 
 from giantsteps.derivations.gradient_step import symbols as s
+from giantsteps.derivations.saddle_point import symbols as s_saddle
 from giantsteps.verify.second_route.equivalence.features import derivative
-from giantsteps.verify.second_route.gradient_step.steps import MODELS, one_step, pieces_of_the_step, spike_moments
+from giantsteps.verify.second_route.gradient_step.steps import one_step, spike_moments
 from giantsteps.verify.second_route.grids import SMOOTH, average, grid, half_line, hermite_numbers
+from giantsteps.verify.second_route.values import by_glyph, by_letter, by_pair, upper
 
 ROUNDING = 1e-13  # a few hundred roundings of 1e-16
 
@@ -71,23 +74,21 @@ def test_a_batch_of_one_sample() -> None:
     assert measured[s.v_square_mean.name] == pytest.approx(expected, rel=1e-11)
 
 
-def test_one_draw_repeats_and_depends_on_its_seed() -> None:
-    activation, target, _, eta, _ = next(iter(MODELS.values()))
-    first = one_step(activation, target, (30, 20, 40), eta, 0.0, 0)
-    one_step.cache_clear()
-    assert one_step(activation, target, (30, 20, 40), eta, 0.0, 0) == first
-    assert one_step(activation, target, (30, 20, 40), eta, 0.0, 1) != first
-
-
 def test_without_a_step_the_bulk_keeps_its_norm() -> None:
     # eta = 0: rows are unit vectors; their mean has squared norm r^2, and sum |w - mean|^2 = p (1 - r^2)
     r, _, c = one_step("tanh", "sin", (30, 20, 40), 0.0, 0.0, 3)
     assert c == pytest.approx(20 * (1 - r**2) / 19, rel=1e-12)
 
 
-def test_the_pieces_scale_with_the_learning_rate() -> None:
-    # delta is linear in eta, v~ and the output's share do not know it
-    once = pieces_of_the_step("tanh", "sin", (30, 20, 40), 1.0, 0.0, 0)
-    twice = pieces_of_the_step("tanh", "sin", (30, 20, 40), 2.0, 0.0, 0)
-    assert twice[1] == pytest.approx(4 * once[1], rel=1e-12)
-    assert (twice[0], twice[2]) == (once[0], once[2])
+def test_two_symbols_of_one_glyph_are_an_error() -> None:
+    plain, positive = sp.Symbol("B"), sp.Symbol("B", positive=True)
+    assert by_glyph({plain: 1.0, sp.Symbol("b"): np.float64(2.0)}) == {"B": 1.0, "b": 2.0}
+    with pytest.raises(ValueError, match="two symbols are written B"):
+        by_glyph({plain: 1.0, positive: 2.0})
+
+
+def test_families_are_filled_letter_by_letter_and_pair_by_pair() -> None:
+    matrix = np.array([[1.0, 2.0], [2.0, 3.0]])
+    assert by_letter({s_saddle.m_of: [4.0, 5.0]}) == {s_saddle.m_of[0]: 4.0, s_saddle.m_of[1]: 5.0}
+    assert by_pair({s_saddle.q1_of: matrix}) == upper(s_saddle.q1_of, (1.0, 2.0, 3.0))
+    assert by_pair({s_saddle.q1_of: matrix})[s_saddle.q1_of[0][1]] == 2.0

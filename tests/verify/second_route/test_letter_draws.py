@@ -10,9 +10,8 @@ import pytest
 
 from giantsteps.derivations.gradient_step import symbols as s
 from giantsteps.verify.protocol.claim import PROFILES
-from giantsteps.verify.second_route.gradient_step import leap, leap_theorem, orders, rate
+from giantsteps.verify.second_route.gradient_step import leap, orders, rate
 from giantsteps.verify.second_route.grids import Array
-from giantsteps.verify.second_route.networks import letter_networks as networks
 from giantsteps.verify.second_route.networks import letter_numbers as numbers
 from giantsteps.verify.second_route.networks.letter_steps import row_controls
 
@@ -95,22 +94,6 @@ def test_the_control_of_a_gradient_has_mean_zero_and_is_its_noise(problem: str) 
     assert np.corrcoef(np.log(drawn[:, 1]), drawn[:, 3])[0, 1] > 0.5
 
 
-def test_the_control_of_a_fitted_gradient_has_mean_zero() -> None:
-    assert_mean_zero([leap_theorem._second_fitted(12, 10_000 + k)[1:] for k in range(500)])
-
-
-def test_shares_are_taken_less_what_their_controls_tell_of_their_logarithms(monkeypatch: pytest.MonkeyPatch) -> None:
-    def share(*place: object) -> tuple[float, float]:
-        control = math.sin(float(str(place[-1])) + 1)
-        return math.exp(-0.5 + control / 3), control
-
-    monkeypatch.setattr(leap_theorem, "_second", share)
-    monkeypatch.setattr(leap_theorem, "_second_fitted", share)
-    for found in leap_theorem.preprocessing(s.overlap_rate, PROFILES["quick"]).values():
-        for samples in found.samples:
-            assert samples == pytest.approx((math.exp(-0.5),) * len(samples), rel=1e-12)  # rounding: a line, exactly
-
-
 def test_deviations_of_a_kernel_have_the_variance_of_their_terms() -> None:
     # sin(w.x) sin(w.x') has variance E[sin^2 sin^2] - E[sin sin]^2, by 2 sin a sin b = cos(a - b) - cos(a + b) and
     # E cos = exp(-Var/2), Var (a -+ b) = 2 -+ 1.2.
@@ -131,12 +114,3 @@ def test_amplitudes_without_a_spike_are_nothing() -> None:
     assert first == pytest.approx(40 * spike, rel=0.3)
     # (r kappa u)^2/2 less what is linear in the spike, which does not vanish at one draw.
     assert abs(second) < 40 * spike
-
-
-def test_a_twin_has_the_mean_rows_of_its_network_and_none_of_its_norms() -> None:
-    network = networks.NETWORKS["tanh student, tanh target"]
-    own, even = networks.drawn(network, 50, 3), networks.twin(network, 50, 3)
-    assert even == networks.twin(network, 50, 3)
-    # Same inputs, labels and mean rows: errors alike to a third; the overlap with norms is the network's alone.
-    assert even.test_error == pytest.approx(own.test_error, rel=0.35)
-    assert abs(even.chi) < 0.05 * abs(own.chi)

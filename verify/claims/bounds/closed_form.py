@@ -14,14 +14,13 @@ from giantsteps.derivations.bounds import symbols as s
 from giantsteps.numerics.bounds import ridge as numeric_bounds
 from giantsteps.numerics.gaussian.coefficients import hermite_constants
 from giantsteps.numerics.models.model import Model
-from giantsteps.verify.checks.points import ByNumbers
+from giantsteps.verify.checks.points import ByNumbers, Point
 from giantsteps.verify.checks.proofs import ByDerivation
 from giantsteps.verify.claims.sources import paper
 from giantsteps.verify.protocol.claim import Claim, Domain, Kind, Range
 from giantsteps.verify.protocol.statement import claim, eq
 from giantsteps.verify.protocol.tolerances import ASYMPTOTIC, MINIMUM, QUADRATURE
 from giantsteps.verify.second_route.grids import normal_line
-from giantsteps.verify.second_route.models import Point
 
 SECTION, APPENDIX = "Section 4.3", "Appendix E"
 

@@ -16,7 +16,7 @@ from giantsteps.derivations.free_energy.along_spike import g, mu0, mu1, mu2, y0,
 from giantsteps.derivations.language import inequalities
 from giantsteps.numerics.bounds import ridge as numeric_bounds
 from giantsteps.numerics.models.model import Model
-from giantsteps.verify.checks.points import ByNumbers, BySearch
+from giantsteps.verify.checks.points import ByNumbers, BySearch, Point
 from giantsteps.verify.checks.proofs import ByDerivation, ByTheorem
 from giantsteps.verify.claims.bounds.proofs import (
     above_span,
@@ -40,16 +40,8 @@ from giantsteps.verify.protocol.claim import Claim, Domain, Kind, Range, Role, S
 from giantsteps.verify.protocol.statement import MORE, claim, eq, ge, le
 from giantsteps.verify.protocol.tolerances import ASYMPTOTIC, QUADRATURE, SOLVER
 from giantsteps.verify.second_route.grids import normal_line
-from giantsteps.verify.second_route.models import (
-    DOMAIN,
-    GENERIC,
-    Point,
-    functions_of,
-    measured,
-    model_at,
-    numbers,
-    solved,
-)
+from giantsteps.verify.second_route.models import DOMAIN, GENERIC, functions_of, model_at
+from giantsteps.verify.solver.models import measured, numbers, solved
 
 SECTION, APPENDIX = "Section 4.3", "Appendix E"
 

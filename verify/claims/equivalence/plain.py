@@ -24,6 +24,8 @@ from giantsteps.verify.protocol.statement import Wrong, claim, eq, ge, le
 from giantsteps.verify.second_route.grids import ANY, ANY_ENTIRE, ANY_INTERPRETATIONS
 from giantsteps.verify.second_route.models import RANGES
 from giantsteps.verify.second_route.saddle_point import plain_equivalence as numbers
+from giantsteps.verify.second_route.saddle_point.simulations import simulated
+from giantsteps.verify.solver.random_features import beside_plain, plain_by_theorems
 
 PLAIN = Source("slides", "Gaussian equivalence")
 _FLOOR = s.h2_star - s.h1_star**2
@@ -83,7 +85,7 @@ ERROR = claim(
     "wider.gep.after-step-error", "The test error that plain equivalence predicts after a giant step", PLAIN,
     eq(s_saddle.gaussian_error, _error), _AFTER,
     ByDerivation(gaussian_equivalence.after_step),
-    numbers.by_theorems,
+    plain_by_theorems,
     BySimulation("ridge on the plain equivalent map", numbers.plain_features),
     kind=Kind.FIXED_POINT,
     wrong={
@@ -111,11 +113,14 @@ FLOOR = claim(
 
 
 def _simulated(name: str, title: str, statement: sp.Equality, models: str, *, wrong: Wrong, note: str) -> Claim:
-    chosen = numbers.STEPPED if models == "stepped" else numbers.UNTRAINED
+    chosen, draws = (
+        (numbers.STEPPED, numbers.SEEDS_STEPPED) if models == "stepped" else (numbers.UNTRAINED, numbers.SEEDS)
+    )
     return claim(
         f"wider.gep.{name}", title, PLAIN,
         statement, Domain(hypotheses=("rows of the bulk are uniform on a sphere, at fixed ratios and ridge",)),
-        BySimulation("ridge on random features, two models", partial(numbers.features, chosen)),
+        BySimulation("ridge on random features, two models",
+                     partial(simulated, chosen, beside_plain, numbers.SEED, draws)),
         kind=Kind.CONCENTRATION, wrong=wrong, uses=("wider.gep.after-step-error", "result-3-2.same-test-error"),
         note=note,
     )

@@ -18,6 +18,7 @@ from giantsteps.verify.protocol import tolerances
 from giantsteps.verify.protocol.claim import Claim, Domain, Kind, Range, Source
 from giantsteps.verify.protocol.statement import Wrong, claim, eq
 from giantsteps.verify.second_route.networks import overlapping_draws as draws
+from giantsteps.verify.solver.networks import overlapping_map
 
 BEYOND = Source("this suite", "beyond the paper: initial rows that overlap")
 STEP = rows.STEP
@@ -65,7 +66,7 @@ def _claim(
         f"beyond.{id_}", title, BEYOND,
         statement, STEPS,
         ByDerivation(build, conjecture=True),
-        ByNumbers("the solver's map", draws.solver_map, tolerances.QUADRATURE, functions=draws.solver_functions),
+        ByNumbers("the solver's map", overlapping_map, tolerances.QUADRATURE, functions=draws.functions_at),
         BySimulation("steps of real networks, two models", draws.step_experiment),
         kind=Kind.LIMIT, wrong=wrong, uses=(uses,),
         note="F_0, G_0, K_0 and H_0 at t = e.x are averages over the neurons: of sigma, sigma' and sigma'', and the "

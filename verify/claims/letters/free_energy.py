@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import sympy as sp
 
 from giantsteps.derivations.free_energy import replica_gaussians
@@ -24,14 +26,13 @@ from giantsteps.verify.second_route.replicas import (
     AT_KAPPA,
     REPLICAS,
     SEEDED,
+    SIMULATED,
     equivalent_feature,
     few_replicas,
     letters,
     nothing_else,
     random_features,
     random_readout,
-    simulated,
-    trained,
 )
 from giantsteps.verify.second_route.saddle_point.letters import (
     DOMAIN,
@@ -41,7 +42,9 @@ from giantsteps.verify.second_route.saddle_point.letters import (
     functions_at,
     given_bulk,
 )
+from giantsteps.verify.second_route.saddle_point.simulations import simulated
 from giantsteps.verify.second_route.values import LETTERS
+from giantsteps.verify.solver.models import beside_functions, trained
 
 APPENDIX = "Appendix D"
 FIAT = "A definition: it holds by fiat. The check says that the numerics use exactly this definition."
@@ -243,7 +246,8 @@ def _free_energy_claims() -> tuple[Claim, ...]:
         claim(
             "appendix-d.simulated-test-error", "Test error of spiked random features with two letters", paper(APPENDIX),
             eq(s.test_error, E(e2) - s.noise), DOMAIN,
-            BySimulation("ridge readouts of features with two letters", simulated),
+            BySimulation("ridge readouts of features with two letters",
+                         partial(simulated, SIMULATED, beside_functions, 0, 10)),
             kind=Kind.CONCENTRATION, uses=("appendix-d.test-error",),
         ),
     )

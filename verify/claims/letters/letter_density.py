@@ -18,14 +18,13 @@ from giantsteps.derivations.saddle_point.many_letters import (
     targets,
     weights,
 )
-from giantsteps.verify.checks.points import ByNumbers
+from giantsteps.verify.checks.points import ByNumbers, Point
 from giantsteps.verify.checks.proofs import ByDerivation
 from giantsteps.verify.claims.sources import paper
 from giantsteps.verify.protocol.claim import Claim, Domain, Range
 from giantsteps.verify.protocol.statement import claim, eq, without
 from giantsteps.verify.protocol.tolerances import ROUNDING
 from giantsteps.verify.second_route.grids import normal_line
-from giantsteps.verify.second_route.models import Point
 
 SECTION = "Section 4.4"
 

@@ -21,16 +21,16 @@ from giantsteps.verify.claims.sources import paper
 from giantsteps.verify.protocol.claim import Claim, Domain, Kind, Range
 from giantsteps.verify.protocol.statement import Wrong, claim, eq, without
 from giantsteps.verify.protocol.tolerances import FINITE_DIFFERENCE, ROUNDING, SOLVER
-from giantsteps.verify.second_route.networks.blocks import BLOCK_DOMAIN, block_values, one_letter, resolvents
+from giantsteps.verify.second_route.networks.blocks import BLOCK_DOMAIN, resolvents
 from giantsteps.verify.second_route.saddle_point.letters import (
     DOMAIN,
     GIVEN_BULK,
-    appendix_d,
     functions_at,
     given_bulk,
-    measured,
 )
 from giantsteps.verify.second_route.values import LETTERS, PAIRS
+from giantsteps.verify.solver.models import appendix_d, measured_letters
+from giantsteps.verify.solver.networks import block_values, one_letter
 
 CONJUGATES = "Appendix D, of the group (155)"
 OVERLAPS = "Appendix D, of the group (156)"
@@ -56,8 +56,8 @@ e2 = e2_of(fit, signal, q)
 ratio = s.alpha / s.beta
 
 
-solver = ByNumbers("the leave-one-out solver on random models with two letters", measured, SOLVER, functions_at,
-                   points=6)
+solver = ByNumbers("the leave-one-out solver on random models with two letters", measured_letters, SOLVER,
+                   functions_at, points=6)
 bulk = ByNumbers("one given bulk, the entropic term differentiated by differences", given_bulk, FINITE_DIFFERENCE)
 
 
@@ -210,7 +210,8 @@ def _block_claims() -> tuple[Claim, ...]:
         ),
         _claim(
             "block.simulated", "Trace of the resolvent over one letter's neurons, of sampled matrices",
-            eq(s.V2_of[0], tau), (BySimulation("resolvents of random bulks with two groups", resolvents),),
+            eq(s.V2_of[0], tau),
+            (BySimulation("resolvents of random bulks with two groups", partial(resolvents, block_values)),),
             "Appendix D",
             domain=BLOCK_DOMAIN, uses=("appendix-d.block.tau",), kind=Kind.CONCENTRATION, note=note,
         ),

@@ -19,11 +19,11 @@ from giantsteps.verify.protocol.tolerances import ROUNDING
 from giantsteps.verify.second_route.saddle_point.directions import (
     DOMAIN,
     GIVEN_BULK,
-    by_theorems,
-    experiment,
+    MODELS,
     given_bulk,
-    solver,
 )
+from giantsteps.verify.second_route.saddle_point.simulations import simulated as readouts
+from giantsteps.verify.solver.models import beside_functions, solver_of_directions, two_directions
 
 SOURCE = Source("this suite", "a spike of several directions")
 NOTE = "Written for two directions; every sum over directions shows both. With one this is Section 3.3."
@@ -41,7 +41,8 @@ def E(integrand: sp.Expr) -> sp.Expr:
     return Expectation(integrand, *kappa)
 
 
-simulated = BySimulation("ridge on features with a spike of two directions", experiment)
+simulated = BySimulation("ridge on features with a spike of two directions",
+                         partial(readouts, dict(tuple(MODELS.items())[:2]), beside_functions, 34, 3))
 
 
 def _claim(
@@ -54,7 +55,7 @@ def _claim(
     return claim(
         f"spike-directions.{name}", title, SOURCE,
         eq(directions.CONJUGATE[variable], right), DOMAIN,
-        ByDerivation(partial(directions.equation, variable)), by_theorems, solver,
+        ByDerivation(partial(directions.equation, variable)), two_directions, solver_of_directions,
         kind=Kind.FIXED_POINT, wrong=wrong, uses=("spike-directions.overlap-matrix",), note=NOTE,
     )
 
@@ -138,7 +139,7 @@ CLAIMS: tuple[Claim, ...] = (
     claim(
         "spike-directions.test-error", "Test error for a spike of several directions", SOURCE,
         eq(s.test_error, E(e2) - s.noise), DOMAIN,
-        ByDerivation(directions.test_error), by_theorems, solver, simulated,
+        ByDerivation(directions.test_error), two_directions, solver_of_directions, simulated,
         kind=Kind.FIXED_POINT,
         wrong={
             "one direction of the spike forgotten": E(without(e2, zeta[1])) - s.noise,

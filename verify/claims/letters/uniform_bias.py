@@ -25,7 +25,7 @@ from giantsteps.verify.claims.sources import paper
 from giantsteps.verify.protocol.claim import Claim, Domain, Kind, Range
 from giantsteps.verify.protocol.statement import claim, eq, ge
 from giantsteps.verify.protocol.tolerances import QUADRATURE, SOLVER
-from giantsteps.verify.second_route.models import solved
+from giantsteps.verify.solver.models import solved
 
 APPENDIX = "Appendix C"
 

@@ -21,8 +21,8 @@ from giantsteps.verify.claims.networks.any_rows import ANY, STEPS
 from giantsteps.verify.protocol.claim import Claim, Domain, Range
 from giantsteps.verify.second_route.any_activation import draws
 from giantsteps.verify.second_route.equivalence import twins
-from giantsteps.verify.second_route.networks.numbers import of_networks
 from giantsteps.verify.second_route.networks.one_letter_rows import drawn_rows
+from giantsteps.verify.solver.networks import limits, of_networks
 
 _ROWS = Domain(ranges=STEPS.ranges, hypotheses=(network_bulk.ROWS,), interpretations=STEPS.interpretations)
 _BOTH = tuple(draws.BULK_MODELS)
@@ -73,7 +73,7 @@ _READOUTS = Domain(
 )  # fmt: skip
 def _beside_twins(settings: Mapping[str, twins.Setting], words: str) -> BySimulation:
     return BySimulation(
-        f"real networks beside their isotropic twins, {words}", partial(twins.beside_twins, settings)
+        f"real networks beside their isotropic twins, {words}", partial(twins.beside_twins, settings, limits)
     )
 
 

@@ -23,6 +23,7 @@ from giantsteps.verify.protocol import tolerances
 from giantsteps.verify.protocol.claim import Claim, Domain, Kind, Range
 from giantsteps.verify.protocol.statement import Wrong, claim, eq
 from giantsteps.verify.second_route.any_activation import letters
+from giantsteps.verify.solver.networks import any_letters
 
 _C, _Phi, _T = s.V1_hat_of, s.rows_seen, s.V1_of
 _PAIRS_OF_LETTERS = Domain(
@@ -54,7 +55,7 @@ def _trace(
         f"beyond.any-letters.{id_}", title, ANY,
         eq(left, right), _PAIRS_OF_LETTERS,
         ByDerivation(build),
-        ByNumbers("the solver's pencil beside another one, iterated", letters.solver_at, tolerances.SOLVER, points=4),
+        ByNumbers("the solver's pencil beside another one, iterated", any_letters, tolerances.SOLVER, points=4),
         simulated,
         kind=Kind.LIMIT, wrong=wrong, uses=("beyond.any-row-covariance", *uses),
     )

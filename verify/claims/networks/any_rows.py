@@ -22,8 +22,9 @@ from giantsteps.verify.protocol.claim import Claim, Domain, Kind, Range, Source
 from giantsteps.verify.protocol.statement import Wrong, claim, eq, without
 from giantsteps.verify.second_route.any_activation import draws, numbers
 from giantsteps.verify.second_route.any_activation.curves import CURVES
-from giantsteps.verify.second_route.models import beside
-from giantsteps.verify.second_route.networks.numbers import bulk_at, law_at
+from giantsteps.verify.second_route.networks.step import bulk_at, law_at
+from giantsteps.verify.solver.models import beside
+from giantsteps.verify.solver.networks import any_law, solver_blocks
 
 ANY = Source("this suite", "beyond the paper: a step with any activation")
 STEP = s.eta / s.beta
@@ -89,7 +90,7 @@ def _limit(
         f"beyond.any-{id_}", title, ANY,
         statement, STEPS,
         ByDerivation(build, conjecture=True),
-        beside("the law of the rows, compiled, against the solver", numbers.solver_law, law_at,
+        beside("the law of the rows, compiled, against the solver", any_law, law_at,
                tolerance=tolerances.QUADRATURE, points=12),
         BySimulation("rows of real networks, two models", draws.row_experiment),
         kind=kind, wrong=wrong, uses=uses,
@@ -198,7 +199,7 @@ def _block(
         f"beyond.any-{id_}", title, ANY,
         statement, Domain(ranges=STEPS.ranges, hypotheses=(SAMPLES,), interpretations=INTERPRETATIONS),
         ByDerivation(build),
-        beside("the blocks of the resolvent, compiled, against the solver", numbers.solver_blocks, bulk_at,
+        beside("the blocks of the resolvent, compiled, against the solver", solver_blocks, bulk_at,
                numbers.point_functions, points=6),
         *checks,
         kind=Kind.LIMIT if simulated else Kind.IDENTITY, wrong=wrong,

@@ -32,9 +32,12 @@ from giantsteps.verify.protocol.claim import Claim, Domain, Kind, Range
 from giantsteps.verify.protocol.statement import MORE, Wrong, claim, eq, ge, without
 from giantsteps.verify.second_route.equivalence import twins
 from giantsteps.verify.second_route.grids import INTERPRETATIONS
-from giantsteps.verify.second_route.models import GENERIC, beside
-from giantsteps.verify.second_route.networks import draws, numbers, one_letter_rows
-from giantsteps.verify.second_route.networks.numbers import of_networks
+from giantsteps.verify.second_route.models import GENERIC
+from giantsteps.verify.second_route.networks import draws, one_letter_rows
+from giantsteps.verify.second_route.networks.letter_networks import third_at
+from giantsteps.verify.second_route.networks.step import bulk_at, functions_at
+from giantsteps.verify.solver.models import beside
+from giantsteps.verify.solver.networks import floor_numbers, limits, of_networks, solved_large_batch, solver_bulk
 
 _ROWS = Domain(ranges=STEPS.ranges, hypotheses=(network_bulk.ROWS,), interpretations=INTERPRETATIONS)
 
@@ -76,7 +79,7 @@ def of_rows(symbol: sp.Symbol, measured: Experiment, models: int) -> tuple[BySim
     return BySimulation(f"{names}, and {DRAWN}", both), _SMALL_TERMS
 
 
-EQUIVALENT = beside("the bulk's equivalent, compiled, against the solver", numbers.solver_bulk, numbers.bulk_at)
+EQUIVALENT = beside("the bulk's equivalent, compiled, against the solver", solver_bulk, bulk_at)
 
 
 def _bulk(
@@ -149,8 +152,8 @@ THIRD = claim(
                    Range(s.r, 0.3, 3.0), Range(s.c, 0.6, 3.0), Range(s.kappa, -2.0, 2.0)),
            interpretations=INTERPRETATIONS),
     ByDerivation(network_bulk.third_function),
-    ByNumbers("central differences of mu0 in c", numbers.third_at, tolerances.FINITE_DIFFERENCE,
-              functions=numbers.third_functions),
+    ByNumbers("central differences of mu0 in c", partial(third_at, c=s.c, third=s.third), tolerances.FINITE_DIFFERENCE,
+              functions=functions_at),
     wrong={
         "without the -1": Expectation(s.z**2 * sigma(_argument), s.z) / (2 * s.c),
         "without the c": Expectation((s.z**2 - 1) * sigma(_argument), s.z) / 2,
@@ -168,7 +171,7 @@ _READOUTS = Domain(ranges=(Range("activation", choices=("tanh", "erf")), Range("
                            Range(s.alpha0, 2.0, 30.0, log=True), Range("rate", 1.0, 8.0)),
                    interpretations=(GENERIC_WITH_THIRD,))
 # One experiment for all three, each recalled.
-_MEASURED = partial(twins.beside_twins, twins.NETWORKS)
+_MEASURED = partial(twins.beside_twins, twins.NETWORKS, limits)
 
 
 def _error(
@@ -221,8 +224,8 @@ LARGE_BATCH = claim(
     "beyond.large-batch", "With a large batch the norms follow the overlaps with the spike", BEYOND,
     eq(s.chi, 2 * STEP * Expectation(s.z**2 * sigma_check(s.z), s.z) * s.h1_star * s.zeta), _LARGE_BATCH,
     ByDerivation(network_rows.large_batch),
-    ByNumbers("the solver at alpha0 from 1e4 on", numbers.solved_large_batch, tolerances.ASYMPTOTIC,
-              functions=numbers.solved_activation, points=6),
+    ByNumbers("the solver at alpha0 from 1e4 on", solved_large_batch, tolerances.ASYMPTOTIC,
+              functions=functions_at, points=6),
     wrong={"equal norms": sp.S.Zero},
     uses=("beyond.norm-variance", "beyond.overlap-norm"),
     note="So the three functions of the floor act as two there, mu0 and kappa mu1 + 2 e E[z^2 s] h1* k2: the floor is "
@@ -238,7 +241,7 @@ def above_span(readout: Readout, statement: Relational) -> Theorem:
 FLOOR = claim(
     "beyond.floor", "No network gets below the distance to three functions", BEYOND,
     ge(s.test_error, s.distance_third), _WELL_FED,
-    BySearch("the solver with many samples and neurons", numbers.floor_numbers, tolerances.QUADRATURE),
+    BySearch("the solver with many samples and neurons", floor_numbers, tolerances.QUADRATURE),
     ByTheorem("an infimum and a sum of squares", partial(above_span, ONE_LETTER),
               hypotheses=(network_bulk.ROWS, network_bulk.WITH_NORMS, inequalities.ONE_READOUT)),
     wrong={"eight per cent more": MORE * s.distance_third, "root for square": sp.sqrt(s.distance_third)},

@@ -27,6 +27,7 @@ from giantsteps.verify.second_route.networks import exact
 from giantsteps.verify.second_route.networks import letter_numbers as numbers
 from giantsteps.verify.second_route.networks import letter_steps as steps
 from giantsteps.verify.second_route.values import LETTERS
+from giantsteps.verify.solver.networks import block_values
 
 _C11, _C12, _C22 = s.V1_hat_of[0][0], s.V1_hat_of[0][1], s.V1_hat_of[1][1]
 _det = _C11 * _C22 - _C12**2
@@ -96,8 +97,8 @@ ON_NETWORKS = (
 _ISOTROPIC = Domain(ranges=(Range(s.beta, 0.4, 2.5, log=True), Range(s.ridge, 0.1, 2.0, log=True),
                             Range(s.fraction[0], 0.25, 0.75), *(Range(c, 1.1, 1.9) for c in s.c_of), *_CONJUGATES,
                             *(Range(D, 0.2, 1.5) for D in s.V2_hat_of)))
-_APPENDIX_D = ByNumbers("the solver's equivalent of Appendix D against a constant spectrum", exact.isotropic,
-                        tolerances.SOLVER, points=6)
+_APPENDIX_D = ByNumbers("the solver's equivalent of Appendix D against a constant spectrum",
+                        partial(exact.isotropic, block_values), tolerances.SOLVER, points=6)
 KNOWN = (
     claim(
         "beyond.groups.isotropic-spike", "With an isotropic bulk the spike's overlaps are those of Appendix D", BEYOND,
@@ -129,7 +130,7 @@ KNOWN = (
                        Range(s.V1_hat, 0.3, 1.5), Range(s.V2_hat, 0.2, 1.5)),
                interpretations=(numbers.SPECTRAL,)),
         ByDerivation(network_groups_cases.equal_groups),
-        ByNumbers("two groups that do not differ, by their pencil", exact.equal_letters, tolerances.SOLVER,
+        ByNumbers("two groups that do not differ, iterated", exact.equal_letters, tolerances.SOLVER,
                   functions=lambda _: numbers.SPECTRAL, points=6),
         wrong={
             "without the trace of the filter": 1 / (s.ridge + s.V2_hat + s.V1_hat / s.gain),

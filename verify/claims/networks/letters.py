@@ -30,6 +30,7 @@ from giantsteps.verify.protocol.claim import Check, Claim, Domain, Kind, Range, 
 from giantsteps.verify.protocol.statement import Wrong, claim, eq
 from giantsteps.verify.second_route.networks import letter_numbers as numbers
 from giantsteps.verify.second_route.networks import letter_steps as steps
+from giantsteps.verify.second_route.networks.step import functions_at
 
 BEYOND = Source("this suite", "beyond the paper: the network's own bulk with a vocabulary")
 
@@ -51,7 +52,7 @@ def _row(id_: str, title: str, left: sp.Symbol, right: sp.Expr, uses: str, *, wr
         f"beyond.groups.{id_}", title, BEYOND, eq(left, right), _LETTER_STEPS,
         ByDerivation(network_groups_rows.rows, conjecture=True),
         ByNumbers("averages on a fixed grid, at the letter's own rate", steps.letter_law, tolerances.QUADRATURE,
-                  functions=steps.letter_functions, points=6),
+                  functions=functions_at, points=6),
         BySimulation("rows of one of two letters, real networks", steps.stepped_rows),
         kind=Kind.LIMIT, wrong={**wrong, "the letter forgotten": right.xreplace({s.letter[0]: sp.S.One})},
         uses=(f"beyond.{uses}",),
@@ -112,8 +113,8 @@ _SPECTRA = Domain(ranges=(Range(s.beta, 0.4, 2.5, log=True), Range(s.ridge, 0.1,
                           *(Range(x, 0.3, 1.5) for x in (_C11, _C22, *s.V2_hat_of)), Range(_C12, -0.28, 0.28),
                           *(Range(x, 1.0, 2.0) for x in s.norm_variance_of)),
                   hypotheses=(network_groups.ROWS_OF_GROUPS,), interpretations=(numbers.GENERIC_SPECTRAL,))
-_PENCIL = ByNumbers("a pencil that is diagonal in one basis", numbers.pencil_at, tolerances.SOLVER,
-                    functions=numbers.spectral_functions, points=6)
+_MATRICES = ByNumbers("matrices of both letters at each eigenvalue, iterated", numbers.limits_at, tolerances.SOLVER,
+                      functions=numbers.spectral_functions, points=6)
 _DRAWN = BySimulation("rows drawn with these covariances, one letter zero in one of two models",
                       partial(numbers.drawn_rows, numbers.DRAWINGS))
 _TIED = BySimulation("rows drawn with these covariances, norms that follow them",
@@ -127,7 +128,7 @@ def _bulk(
     right: sp.Expr,
     build: Callable[[], Derivation],
     *, wrong: Wrong,
-    checks: tuple[Check, ...] = (_PENCIL, _DRAWN),
+    checks: tuple[Check, ...] = (_MATRICES, _DRAWN),
     uses: tuple[str, ...] = ("beyond.groups.row-covariance",),
     note: str = "",
 ) -> Claim:
@@ -195,7 +196,7 @@ OVERLAPS = (
         "overlap-norm-mixed", "The overlap of a direction and the norms of the other letter", s.form_norm_mixed,
         -s.row_gain[1] * _C12 * _over(_f1 * _h2 * _th1 / _whole), network_groups.norms,
         wrong={"letters do not mix": sp.S.Zero},
-        checks=(_PENCIL, _TIED), uses=("beyond.groups.V2", "beyond.groups.norm-along-spike"),
+        checks=(_MATRICES, _TIED), uses=("beyond.groups.V2", "beyond.groups.norm-along-spike"),
     ),
     _bulk(
         "norms-own", "The overlap of the norms with themselves, one letter", s.norms_own,
@@ -208,7 +209,7 @@ OVERLAPS = (
         "norms-mixed", "The overlap of the norms of two letters", s.norms_mixed,
         -s.row_gain[0] * s.row_gain[1] * _C12 * _over(_h1 * _h2 / _whole), network_groups.norms,
         wrong={"letters do not mix": sp.S.Zero},
-        checks=(_PENCIL, _TIED), uses=("beyond.groups.V2", "beyond.groups.norm-variance"),
+        checks=(_MATRICES, _TIED), uses=("beyond.groups.V2", "beyond.groups.norm-variance"),
     ),
 )
 

@@ -46,7 +46,8 @@ THIRD = claim(
                    Range(s.kappa, 0.3, 2.0)),
            interpretations=INTERPRETATIONS),
     ByDerivation(network_groups_readout.third_function),
-    ByNumbers("central differences of mu0 in c", networks.third_at, tolerances.FINITE_DIFFERENCE,
+    ByNumbers("central differences of mu0 in c",
+              partial(networks.third_at, c=s.c_of[0], third=s_saddle.third_of), tolerances.FINITE_DIFFERENCE,
               functions=lambda point: interpretation(str(point["activation"]), "sin")),
     wrong={
         "without the -1": Expectation(s.z**2 * sigma(_argument), s.z) / (2 * s.c_of[0]),

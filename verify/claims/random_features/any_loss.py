@@ -15,7 +15,7 @@ from giantsteps.verify.checks.proofs import ByDerivation
 from giantsteps.verify.claims.sources import paper
 from giantsteps.verify.protocol.claim import Claim, Domain, Kind, Range
 from giantsteps.verify.protocol.statement import claim, eq
-from giantsteps.verify.second_route.saddle_point.random_features import CASES, any_loss_by_theorems
+from giantsteps.verify.solver.random_features import CASES, any_loss_by_theorems
 
 SECTION = "Appendix C, (119)-(120) at r = 0"
 

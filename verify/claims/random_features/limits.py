@@ -17,7 +17,7 @@ from giantsteps.derivations.saddle_point import conventions as invariances
 from giantsteps.derivations.saddle_point import symbols as s
 from giantsteps.numerics.gaussian.evaluate import compile_numpy
 from giantsteps.numerics.models.model import Model
-from giantsteps.verify.checks.points import BySearch
+from giantsteps.verify.checks.points import BySearch, Point
 from giantsteps.verify.checks.proofs import ByDerivation, ByTheorem
 from giantsteps.verify.claims.bounds.proofs import between
 from giantsteps.verify.claims.bounds.ridge import TIGHT, lower, seek_best, upper
@@ -26,7 +26,8 @@ from giantsteps.verify.protocol.claim import Claim, Domain, Kind, Range
 from giantsteps.verify.protocol.statement import MORE, Wrong, claim, eq, ge, le
 from giantsteps.verify.protocol.tolerances import SOLVER
 from giantsteps.verify.second_route.grids import average
-from giantsteps.verify.second_route.models import GENERIC, RANGES, Point, model_at, solved
+from giantsteps.verify.second_route.models import GENERIC, RANGES, model_at
+from giantsteps.verify.solver.models import solved
 
 ODD = ("tanh(z)", "erf(z)", "sin(z)", "atan(z)")
 k1, k2 = s.mu1_constant, s.mu2_constant

@@ -17,7 +17,7 @@ from giantsteps.verify.protocol.claim import Claim, Domain, Kind, Range
 from giantsteps.verify.protocol.statement import MORE, Wrong, claim, eq, ge
 from giantsteps.verify.protocol.tolerances import ASYMPTOTIC, SOLVER
 from giantsteps.verify.second_route.models import GENERIC, RANGES
-from giantsteps.verify.second_route.saddle_point import random_features as numbers
+from giantsteps.verify.solver import random_features as numbers
 
 ODD = ("tanh(z)", "erf(z)", "sin(z)", "atan(z)")
 k1, k2 = s.mu1_constant, s.mu2_constant

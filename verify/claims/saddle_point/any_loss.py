@@ -23,6 +23,7 @@ from giantsteps.verify.protocol.claim import Claim, Domain, Kind
 from giantsteps.verify.protocol.statement import claim, eq
 from giantsteps.verify.protocol.tolerances import ASYMPTOTIC, FINITE_DIFFERENCE
 from giantsteps.verify.second_route.saddle_point import convex_losses as numbers
+from giantsteps.verify.solver.models import any_loss_by_theorems, square_loss
 
 APPENDIX = "Appendix C"
 
@@ -125,7 +126,7 @@ def _saddle(variable: sp.Symbol, name: str, title: str, right: sp.Expr) -> Claim
         ByNumbers("differences of the averaged envelope of square, logistic and pseudo-Huber losses",
                   partial(numbers.conjugate, unknown), FINITE_DIFFERENCE, numbers.loss_functions, points=2),
         # The response in m vanishes at the saddle point, where no multiple of it is seen.
-        *(() if variable == s.m else (numbers.saddle,)),
+        *(() if variable == s.m else (any_loss_by_theorems,)),
         kind=Kind.FIXED_POINT,
         uses=("convex.free-energy", "convex.moreau-slope", "convex.moreau-response", "convex.force-slope"),
         note=ARGUMENTS,
@@ -173,7 +174,7 @@ def _system_claims() -> tuple[Claim, ...]:
             paper(APPENDIX),
             eq(s.test_error, E(e2) - s.noise), numbers.ITERATED,
             ByDerivation(saddle_point.test_error),
-            numbers.solution,
+            square_loss,
             kind=Kind.FIXED_POINT, uses=("convex.conjugates", "convex.overlaps", "result-3-3.test-error"),
         ),
     )

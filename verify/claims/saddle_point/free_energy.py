@@ -12,7 +12,7 @@ from giantsteps.derivations.free_energy import ridge as free_energy
 from giantsteps.derivations.free_energy import sample_energy
 from giantsteps.derivations.free_energy.along_spike import mu1, mu2, varpi, varrho
 from giantsteps.derivations.language import symbols as s
-from giantsteps.verify.checks.points import ByNumbers
+from giantsteps.verify.checks.points import ByNumbers, Point
 from giantsteps.verify.checks.proofs import ByDerivation
 from giantsteps.verify.claims.saddle_point.formulas import I_nu, S, V, e2, free_energy_value, nu, x
 from giantsteps.verify.claims.sources import paper
@@ -20,7 +20,8 @@ from giantsteps.verify.protocol.claim import Claim, Domain, Kind, Range
 from giantsteps.verify.protocol.statement import claim, eq
 from giantsteps.verify.protocol.tolerances import QUADRATURE, ROUNDING
 from giantsteps.verify.second_route import given_bulk as law_numbers
-from giantsteps.verify.second_route.models import GENERIC, Point, density_integrals
+from giantsteps.verify.second_route.models import GENERIC, density_integrals
+from giantsteps.verify.solver.models import objective
 
 SECTION = "Section 3.3"
 APPENDIX = "Appendix C"
@@ -99,7 +100,7 @@ def _free_energy_claims() -> tuple[Claim, ...]:
             "result-3-3.free-energy", "Replica-symmetric free energy, for any limiting law of the bulk",
             paper(APPENDIX, 116),
             eq(s.free_energy, free_energy_value), law_numbers.MODELS,
-            ByDerivation(free_energy.assembled), law_numbers.objective,
+            ByDerivation(free_energy.assembled), objective,
             uses=("result-3-3.energetic-term", "result-3-3.trace-term", "result-3-3.entropic-term", "replicas.identity",
                   "dropped.m-hat", "result-3-2.same-test-error"),
             note="The limit under the replica hypotheses: that finite networks tend to it is not proved.",

@@ -16,15 +16,15 @@ from giantsteps.derivations.saddle_point import leave_one_out
 from giantsteps.verify.checks.points import ByNumbers
 from giantsteps.verify.checks.proofs import ByDerivation
 from giantsteps.verify.claims.saddle_point.formulas import E, V, e2, fit, ratio
-from giantsteps.verify.claims.saddle_point.result_3_3 import solved_with_moments
 from giantsteps.verify.claims.sources import paper
 from giantsteps.verify.protocol.claim import Claim, Kind
 from giantsteps.verify.protocol.statement import claim, eq
 from giantsteps.verify.protocol.tolerances import SOLVER
-from giantsteps.verify.second_route.models import DOMAIN, functions_at, measured, result_3_3
+from giantsteps.verify.second_route.models import DOMAIN, functions_at
+from giantsteps.verify.solver.models import measured, measured_with_moments, result_3_3
 
 _solver = ByNumbers("the solver on random models", measured, SOLVER, functions_at, points=4)
-_moments = ByNumbers("the solver, and integrals over the Marchenko-Pastur density", solved_with_moments, SOLVER,
+_moments = ByNumbers("the solver, and integrals over the Marchenko-Pastur density", measured_with_moments, SOLVER,
                      points=4)
 
 

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Mapping
 from functools import partial
 
+import numpy as np
 import sympy as sp
 from sympy.core.relational import Relational
 
@@ -13,14 +16,20 @@ from giantsteps.derivations.bulk.increasing_maps import stated, two_fixed_points
 from giantsteps.derivations.bulk.one_solution import ABOVE, BELOW, ONE_POINT, OTHER_POINT, RIDGE, Setting
 from giantsteps.derivations.free_energy.along_spike import over_kappa
 from giantsteps.derivations.kernel.theorem import Theorem
-from giantsteps.verify.checks.points import ByNumbers, BySearch
+from giantsteps.numerics.bulk.equivalent import IsotropicGroups, pack, unpack
+from giantsteps.numerics.bulk.of_model import equivalent_of
+from giantsteps.numerics.models.model import Model
+from giantsteps.numerics.saddle_point.equations import nonlinear_part
+from giantsteps.numerics.saddle_point.profile import profile
+from giantsteps.verify.checks.points import ByNumbers, BySearch, Point
 from giantsteps.verify.checks.proofs import ByDerivation, ByTheorem
 from giantsteps.verify.protocol.claim import Claim, Domain, Kind, Range, Source
 from giantsteps.verify.protocol.statement import claim, eq, ge, le
 from giantsteps.verify.protocol.tolerances import ROUNDING, SOLVER
-from giantsteps.verify.second_route.models import GENERIC, SMOOTH
+from giantsteps.verify.second_route.models import GENERIC, SMOOTH, model_at
 from giantsteps.verify.second_route.saddle_point import one_solution as numbers
 from giantsteps.verify.second_route.saddle_point import one_solution_groups as groups
+from giantsteps.verify.second_route.values import value
 
 BEYOND = Source("this suite", "beyond the paper: one solution")
 INTEGRABLE = "mu1^2 and mu2^2 are integrable, and the law of the bulk's eigenvalues has a mean c > 0"
@@ -43,6 +52,40 @@ def _domain(*ranges: Range) -> Domain:
 
 def _map(letter: str, index: int, at: tuple[sp.Expr, sp.Expr]) -> sp.Expr:
     return sp.Function(f"{letter}_{index}", nonnegative=True)(*at)
+
+
+_FAR_BELOW = (1e-9, 1e-9)
+
+
+def _newton(model: Model, ridge: float, unit: float) -> tuple[float, float]:
+    """(T, tau) of the solver; its first rule is refined twice, as it would do itself."""
+    solved = nonlinear_part(profile(model, 2), equivalent_of(model, ridge), model.alpha / model.beta, unit=unit)
+    return (float(solved.values[0]), float(solved.values[1])) if solved.converged else (math.nan, math.nan)
+
+
+def _solution(point: Point) -> Mapping[str, float]:
+    """(T, tau) of a model with a ridge: the solver's for Marchenko-Pastur's law, by iteration from above for others."""
+    at = numbers.setting_at(point)
+    model, above = at.model, (at.model.bulk / at.ridge, 1 / at.ridge)
+    found = numbers.iterated(numbers.the_map(at), above) if numbers.LAWS[at.law] else _newton(model, at.ridge, 1.0)
+    return {s.V1.name: found[0], s.V2.name: found[1]}
+
+
+def _two_solutions(point: Point) -> Mapping[str, float]:
+    """The solution, and what the iteration from far below leads to."""
+    other = numbers.iterated(numbers.the_map(numbers.setting_at(point)), _FAR_BELOW)
+    return {**_solution(point), s.V1_other.name: other[0], s.V2_other.name: other[1]}
+
+
+def _solutions_without_ridge(point: Point) -> Mapping[str, float]:
+    """The solver's (T, tau) in the limit of a vanishing ridge, and what the iteration from far below leads to; in units
+    of 1/ridge below the interpolation threshold.
+    """
+    model = model_at(point)
+    ridge, unit = (0.0, 1.0) if model.alpha > model.beta else (1.0, 0.0)
+    found = _newton(model, ridge, unit)
+    other = numbers.iterated(numbers.the_map(numbers.Setting(model, ridge, unit)), _FAR_BELOW)
+    return {s.V1.name: found[0], s.V2.name: found[1], s.V1_other.name: other[0], s.V2_other.name: other[1]}
 
 
 _MOVED = (s.V1 + s.V1_more, s.V2 + s.V2_more)
@@ -118,7 +161,7 @@ def _closer(index: int) -> Claim:
         f"A step from t times the solution leaves 1 - lambda {_NAMES[index]}/bound of t - 1", BEYOND,
         closer("F", kept), _domain(*_EXCESS),
         ByTheorem("strict subhomogeneity at the solution", lambda said: derived.contraction(index, said)),
-        BySearch("averages on a grid, four laws of the bulk", numbers.solution, SOLVER, numbers.maps_at),
+        BySearch("averages on a grid, four laws of the bulk", _solution, SOLVER, numbers.maps_at),
         wrong={
             "four times as fast": closer("F", 1 - 4 * s.ridge * x / _MEAN[index]),
             "C and D increasing": ge(_map("G", index, _TIMES), x),
@@ -136,7 +179,7 @@ def _unique(index: int) -> Claim:
         f"The saddle point of the square loss has one solution, for any law of the bulk: {_NAMES[index]}", BEYOND,
         eq(other, x), _domain(),
         ByDerivation(partial(derived.derivation, RIDGE)),
-        ByNumbers("Newton's method from above, iteration of the definition from below", numbers.two_solutions, SOLVER,
+        ByNumbers("Newton's method from above, iteration of the definition from below", _two_solutions, SOLVER,
                   numbers.maps_at),
         kind=Kind.FIXED_POINT,
         wrong={
@@ -156,7 +199,7 @@ def _reached(index: int) -> Claim:
         f"one-solution.reached.{_NAMES[index]}",
         f"Iteration from anywhere leads to the solution: {_NAMES[index]}", BEYOND,
         eq(led, x), _domain(*_OTHER),
-        ByNumbers("iteration of the definition from a random start, and Newton's method", numbers.solution, SOLVER,
+        ByNumbers("iteration of the definition from a random start, and Newton's method", _solution, SOLVER,
                   numbers.maps_at),
         kind=Kind.FIXED_POINT,
         wrong={
@@ -178,7 +221,7 @@ def _budget() -> Claim:
         "one-solution.budget", "What the ridge and what the samples hold of a neuron", BEYOND,
         eq(s.ridge * s.V2, 1 - spent), _domain(),
         ByTheorem("the trace of S over S", derived.budget),
-        ByNumbers("Newton's method, iteration of the definition", numbers.solution, SOLVER, numbers.maps_at),
+        ByNumbers("Newton's method, iteration of the definition", _solution, SOLVER, numbers.maps_at),
         kind=Kind.FIXED_POINT,
         wrong={"alpha for alpha/beta": 1 - s.beta * spent, "without 1 in 1 + V": 1 - s.alpha / s.beta},
         uses=("result-3-3.saddle.V1", "result-3-3.saddle.V2"),
@@ -193,7 +236,8 @@ def _without_ridge(of: Setting, slug: str, title: str, alpha: Range, note: str) 
         f"one-solution.without-ridge.{slug}", title, BEYOND,
         eq(s.V1_other, s.V1), Domain((*ranges, alpha, Range(s.beta, 0.8, 1.2)), (INTEGRABLE, POSITIVE), (GENERIC,)),
         ByDerivation(partial(derived.derivation, of)),
-        ByNumbers("Newton's method from above, iteration of the definition from below", numbers.without_ridge, SOLVER),
+        ByNumbers("Newton's method from above, iteration of the definition from below", _solutions_without_ridge,
+                  SOLVER),
         kind=Kind.FIXED_POINT,
         wrong={"twice": 2 * s.V1, "V2 instead": s.V2},
         uses=("one-solution.any-map",), note=note,
@@ -235,11 +279,22 @@ _LOEWNER = (
 )
 
 
+def _in_the_limit(point: Point) -> Mapping[str, float]:
+    """The gaps of the solver's block equations."""
+    bulks, fractions = np.array(groups.BULKS), np.array(groups.FRACTIONS)
+    equivalent = IsotropicGroups(value(point, s.ridge), value(point, s.beta), bulks, fractions)
+
+    def traces(C: groups.Array, D: groups.Array) -> groups.Pair:
+        return unpack(equivalent.at(pack(C, D)).values)
+
+    return groups.gaps(point, traces, (np.diag(bulks * fractions), fractions))
+
+
 def _groups() -> tuple[Claim, ...]:
     dense = "traces of dense matrices of one bulk"
     searches = (
         BySearch(dense, groups.of_one_bulk, ROUNDING),
-        BySearch("the solver's block equations", groups.in_the_limit, ROUNDING),
+        BySearch("the solver's block equations", _in_the_limit, ROUNDING),
     )
     increasing = claim(
         "one-solution.groups.increasing", "With several groups the map increases in the Loewner order", BEYOND,

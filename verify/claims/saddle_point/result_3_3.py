@@ -14,7 +14,7 @@ from giantsteps.derivations.saddle_point import conventions
 from giantsteps.derivations.saddle_point import equations as saddle_point
 from giantsteps.derivations.saddle_point import symbols as s
 from giantsteps.verify.checks.evaluate import evaluate
-from giantsteps.verify.checks.points import ByNumbers
+from giantsteps.verify.checks.points import ByNumbers, Point
 from giantsteps.verify.checks.proofs import ByDerivation
 from giantsteps.verify.checks.simulation import BySimulation
 from giantsteps.verify.claims.saddle_point.formulas import E2, E, I_nu, S, V, b, e2, fit, nu, ratio, x
@@ -24,23 +24,26 @@ from giantsteps.verify.protocol.claim import Check, Claim, Domain, Kind
 from giantsteps.verify.protocol.statement import Wrong, claim, eq
 from giantsteps.verify.protocol.tolerances import SOLVER
 from giantsteps.verify.second_route import given_bulk as law_numbers
-from giantsteps.verify.second_route.models import (
-    DOMAIN,
-    GENERIC,
-    Point,
-    functions_at,
+from giantsteps.verify.second_route.models import DOMAIN, GENERIC, functions_at
+from giantsteps.verify.second_route.saddle_point.simulations import MODELS, simulated
+from giantsteps.verify.solver.models import (
+    beside_functions,
     measured,
-    model_at,
+    measured_with_moments,
     result_3_3,
-    solved,
     solver,
     solver_in_two_variables,
 )
-from giantsteps.verify.second_route.saddle_point.simulations import simulated, with_moments
 
 SECTION = "Section 3.3"
 APPENDIX = "Appendix C"
 PLAIN = Domain(interpretations=(GENERIC,))
+
+
+def _simulated(*models: str) -> BySimulation:
+    """The check that a statement predicts an order parameter, on the models named (all by default)."""
+    chosen = {name: MODELS[name] for name in models or MODELS}
+    return BySimulation("ridge on spiked random features", partial(simulated, chosen, beside_functions, 33, 3))
 
 
 def _saddle(
@@ -86,7 +89,7 @@ def _saddle_claims() -> tuple[Claim, ...]:
         _saddle(s.psi, "psi-hat", "Conjugate of psi", ratio * E(mu1 * y1 / (1 + V))),
         _saddle(
             s.m, "m", "The readout mean", E(mu0 * (y0 - s.kappa * mu1 * s.zeta) / (1 + V)) / E(mu0**2 / (1 + V)), 125,
-            simulations=(simulated(),),
+            simulations=(_simulated(),),
         ),
         _saddle(s.q1_hat, "V1", "Response of the projected readout", nu(varrho / S), 126),
         _saddle(s.q2_hat, "V2", "Response of the readout", nu(1 / S)),
@@ -114,19 +117,13 @@ def _isotropic(variable: sp.Symbol, name: str, title: str, right: sp.Expr, *simu
         f"result-3-3.isotropic.{name}", title, paper(SECTION),
         eq(CONJUGATE[variable], right), DOMAIN,
         ByDerivation(partial(saddle_point.isotropic, variable)),
-        ByNumbers("the leave-one-out solver, and integrals over the Marchenko-Pastur density", solved_with_moments,
+        ByNumbers("the leave-one-out solver, and integrals over the Marchenko-Pastur density", measured_with_moments,
                   SOLVER),
         result_3_3, *simulations,
         kind=Kind.FIXED_POINT,
         uses=("result-3-3.free-energy", "result-3-3.spike-resolvent", "result-3-3.resolvent-square",
               "result-3-3.resolvent-mixed", "result-3-3.resolvent-double"),
     )
-
-
-def solved_with_moments(point: Point) -> Mapping[str, float] | None:
-    """The solver's numbers, with the second moments of the resolvent at its conjugates."""
-    solution = solved(model_at(point))
-    return with_moments(solution) if solution.converged else None
 
 
 def _isotropic_claims() -> tuple[Claim, ...]:
@@ -136,15 +133,15 @@ def _isotropic_claims() -> tuple[Claim, ...]:
         _isotropic(s.zeta_hat, "zeta", "Overlap with the spike, isotropic rows", s.beta * s.c * s.V2 * s.zeta_hat),
         _isotropic(
             s.psi_hat, "psi", "Overlap with the target's other direction, isotropic rows", s.beta * s.V1 * s.psi_hat,
-            simulated("tanh learns sin"),
+            _simulated("tanh learns sin"),
         ),
         _isotropic(
             s.V1_hat, "q1", "Size of the projected readout, isotropic rows",
-            across * s.resolvent_double + along * s.resolvent_mixed, simulated("tanh learns sin"),
+            across * s.resolvent_double + along * s.resolvent_mixed, _simulated("tanh learns sin"),
         ),
         _isotropic(
             s.V2_hat, "q2", "Size of the readout, isotropic rows",
-            across * s.resolvent_mixed + along * s.resolvent_square, simulated(),
+            across * s.resolvent_mixed + along * s.resolvent_square, _simulated(),
         ),
     )
 
@@ -155,7 +152,7 @@ def _error_claims() -> tuple[Claim, ...]:
         claim(
             "result-3-3.test-error", "Test error as an average over the spike", paper(APPENDIX, 127, 129),
             eq(s.test_error, E(e2) - s.noise), DOMAIN,
-            ByDerivation(saddle_point.test_error), solver, result_3_3, simulated(),
+            ByDerivation(saddle_point.test_error), solver, result_3_3, _simulated(),
             kind=Kind.FIXED_POINT, uses=("result-3-3.local-field-mean",),
             note="An identity between limits; that errors of finite networks tend to it is confirmed by simulation.",
         ),
@@ -168,7 +165,7 @@ def _error_claims() -> tuple[Claim, ...]:
         claim(
             "result-3-3.training-error", "Training error", paper(SECTION),
             eq(s.training_error, E(e2 / (1 + V) ** 2)), DOMAIN,
-            ByDerivation(saddle_point.training_error), solver, result_3_3, simulated(),
+            ByDerivation(saddle_point.training_error), solver, result_3_3, _simulated(),
             kind=Kind.FIXED_POINT, uses=("result-3-3.moreau-minimiser",),
             note="An identity between limits; that errors of finite networks tend to it is confirmed by simulation.",
         ),

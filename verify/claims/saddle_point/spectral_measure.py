@@ -19,7 +19,8 @@ from giantsteps.verify.claims.sources import paper
 from giantsteps.verify.protocol.claim import Claim, Domain, Kind, Range
 from giantsteps.verify.protocol.statement import claim, eq
 from giantsteps.verify.protocol.tolerances import SOLVER
-from giantsteps.verify.second_route.models import GENERIC, model_at, numbers
+from giantsteps.verify.second_route.models import GENERIC, model_at
+from giantsteps.verify.solver.models import numbers
 
 DOMAIN = Domain((Range("activation", choices=("tanh(z)", "erf(z)", "z/sqrt(1 + z**2) + 1/4")),
                  Range("target", choices=("sin(z)", "tanh(z)")), Range("rows", 8.0, 40.0), Range("columns", 8.0, 40.0),

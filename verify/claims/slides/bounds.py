@@ -16,7 +16,7 @@ from giantsteps.derivations.bounds import symbols as s
 from giantsteps.derivations.free_energy.along_spike import mu0, mu1, y0, y1, y2
 from giantsteps.derivations.language.named_functions import g
 from giantsteps.numerics.models.model import Model
-from giantsteps.verify.checks.points import ByNumbers, BySearch
+from giantsteps.verify.checks.points import ByNumbers, BySearch, Point
 from giantsteps.verify.checks.proofs import ByDerivation
 from giantsteps.verify.claims.bounds import ridge as section_4_3
 from giantsteps.verify.claims.gradient_step import result_3_1 as section_3_1
@@ -26,7 +26,8 @@ from giantsteps.verify.protocol.claim import Claim, Domain, Range, Role, Source
 from giantsteps.verify.protocol.statement import MORE, claim, eq, ge, le
 from giantsteps.verify.protocol.tolerances import QUADRATURE, SOLVER
 from giantsteps.verify.second_route.grids import LINE, WEIGHT
-from giantsteps.verify.second_route.models import GENERIC, Point, functions_of, model_at, solved
+from giantsteps.verify.second_route.models import GENERIC, functions_of, model_at
+from giantsteps.verify.solver.models import solved
 
 FRAME = "Bounds on the risk"
 _bound = {c.id: c for c in section_4_3.CLAIMS}.__getitem__

@@ -24,8 +24,9 @@ from giantsteps.verify.protocol.claim import Claim, Domain, Kind, Source
 from giantsteps.verify.protocol.statement import Wrong, claim, eq
 from giantsteps.verify.protocol.tolerances import FINITE_DIFFERENCE, ROUNDING
 from giantsteps.verify.second_route.losses import CONJUGATE_DOMAIN, MATRIX_DOMAIN, conjugates, functions_at, overlaps
-from giantsteps.verify.second_route.models import beside, model_at, solved
-from giantsteps.verify.second_route.saddle_point.random_features import slides_at, slides_by_theorems
+from giantsteps.verify.second_route.models import model_at
+from giantsteps.verify.solver.models import beside, solved
+from giantsteps.verify.solver.random_features import slides_at, slides_by_theorems
 
 FRAME = "Saddle point of random features"
 k1, k2 = s.mu1_constant, s.mu2_constant

@@ -24,7 +24,8 @@ from giantsteps.verify.protocol import tolerances
 from giantsteps.verify.protocol.claim import Claim, Domain, Kind, Range, Role, Source
 from giantsteps.verify.protocol.statement import claim, eq
 from giantsteps.verify.second_route.grids import ANY, ANY_INTERPRETATIONS, SMOOTH, TARGETS, average, grid
-from giantsteps.verify.second_route.models import model_at, solved
+from giantsteps.verify.second_route.models import model_at
+from giantsteps.verify.solver.models import solved
 
 SERIES_FRAME = LIMITS_FRAME = "Limitations of random features"
 

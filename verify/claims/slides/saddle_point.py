@@ -15,7 +15,8 @@ from giantsteps.verify.claims.saddle_point.formulas import E2, E, I_nu, S, V, b,
 from giantsteps.verify.claims.sources import paper
 from giantsteps.verify.protocol.claim import Claim, Domain, Kind, Role, Source
 from giantsteps.verify.protocol.statement import claim, eq
-from giantsteps.verify.second_route.models import DOMAIN, GENERIC, result_3_3, solver, solver_in_two_variables
+from giantsteps.verify.second_route.models import DOMAIN, GENERIC
+from giantsteps.verify.solver.models import result_3_3, solver, solver_in_two_variables
 
 SECTION = "Section 3.3"
 PLAIN = Domain(interpretations=(GENERIC,))

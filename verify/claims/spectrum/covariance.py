@@ -23,7 +23,7 @@ from giantsteps.verify.claims.sources import paper
 from giantsteps.verify.protocol.claim import Check, Claim, Domain, Kind, Range
 from giantsteps.verify.protocol.statement import claim, eq, ge, le
 from giantsteps.verify.protocol.tolerances import FINITE_DIFFERENCE, ROUNDING, SOLVER
-from giantsteps.verify.second_route.models import DOMAIN, functions_at, measured, result_3_3
+from giantsteps.verify.second_route.models import DOMAIN, functions_at
 from giantsteps.verify.second_route.spectra import (
     MODES,
     PLAIN,
@@ -39,9 +39,10 @@ from giantsteps.verify.second_route.spectra import (
     replicas,
     resolvents,
     samples,
-    schur_numbers,
     z,
 )
+from giantsteps.verify.solver.models import measured, result_3_3
+from giantsteps.verify.solver.spectrum import beside, schur_numbers
 
 APPENDIX = "Appendix F"
 
@@ -250,7 +251,8 @@ def _stationary_claims() -> tuple[Claim, ...]:
         ),
         numbered(
             "stieltjes", "The Stieltjes transform is V2 at lambda = -z", eq(s.stieltjes, s.V2),
-            (ByDerivation(spectrum.stieltjes), BySimulation("resolvents of simulated features", resolvents)), 190,
+            (ByDerivation(spectrum.stieltjes),
+             BySimulation("resolvents of simulated features", partial(resolvents, beside))), 190,
             wrong=s.V1, domain=PLAIN,
             uses=("appendix-f.free-entropy", "appendix-f.sizes-vanish", "appendix-f.log-partition"),
         ),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import sympy as sp
 
 from giantsteps.derivations.free_energy.along_spike import mu0
@@ -20,7 +22,8 @@ from giantsteps.verify.protocol.statement import claim, eq
 from giantsteps.verify.protocol.tolerances import SOLVER
 from giantsteps.verify.second_route import spectra as numbers
 from giantsteps.verify.second_route.models import GENERIC, RANGES, functions_at, problem
-from giantsteps.verify.second_route.networks.numbers import computed_functions
+from giantsteps.verify.solver.networks import computed_functions
+from giantsteps.verify.solver.spectrum import beside, isotropic, of_network
 
 _log = sp.log(1 + V)
 # The formulas as they are claimed, typed here and nowhere derived.
@@ -42,8 +45,8 @@ ISOTROPIC = claim(
     paper("Appendix F, from the group (189)"),
     eq(s.features_log_det, _shared + _rows), Domain(ranges=RANGES, interpretations=(GENERIC,)),
     ByDerivation(spectrum_log_determinant.isotropic),
-    ByNumbers("the solver's Stieltjes transform, integrated", numbers.isotropic, SOLVER, functions_at, points=4),
-    BySimulation("eigenvalues of spiked features", numbers.sampled_features),
+    ByNumbers("the solver's Stieltjes transform, integrated", isotropic, SOLVER, functions_at, points=4),
+    BySimulation("eigenvalues of spiked features", partial(numbers.sampled, numbers.MODELS, beside, 2)),
     kind=Kind.FIXED_POINT,
     wrong={
         "without the rows": _shared,
@@ -62,8 +65,8 @@ NETWORK = claim(
     BEYOND,
     eq(s.features_log_det, _shared + _own), _NETWORKS,
     ByDerivation(spectrum_log_determinant.network),
-    ByNumbers("the solver's Stieltjes transform, integrated", numbers.network, SOLVER, computed_functions, points=4),
-    BySimulation("eigenvalues of real networks' features", numbers.sampled_networks),
+    ByNumbers("the solver's Stieltjes transform, integrated", of_network, SOLVER, computed_functions, points=4),
+    BySimulation("eigenvalues of real networks' features", partial(numbers.sampled, numbers.NETWORKS, beside, 5)),
     kind=Kind.LIMIT,
     wrong={
         "the isotropic bulk of the paper": _shared + _rows,

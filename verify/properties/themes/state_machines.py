@@ -6,35 +6,33 @@ import copy
 import sqlite3
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import closing
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
+from hypothesis.strategies import SearchStrategy
 
 from giantsteps.numerics.models.model import Model, ModelError
-from giantsteps.numerics.sweeps.chunk import Row, columns, solve_chunk
+from giantsteps.numerics.sweeps.chunk import Row, solve_chunk
 from giantsteps.numerics.sweeps.store import FILE, Store
 from giantsteps.numerics.sweeps.sweep import Axis, Sweep, SweepError
-from giantsteps.verify.properties.property import THEORY, Theory, keeps, plant
+from giantsteps.verify.properties.margins import is_so
+from giantsteps.verify.properties.property import THEORY, Theory, holds, plant
 from giantsteps.verify.properties.strategies import TAME, spikes, steps
 
-Note = Callable[[float, str], None]
+Step = tuple[Any, ...]
 
 
-class Steps(RuleBasedStateMachine):
-    """A machine that remembers its steps and notes whether each left what it should."""
+def _several(step: SearchStrategy[Any]) -> SearchStrategy[list[Any]]:
+    """One to eight steps."""
+    return st.lists(step, min_size=1, max_size=8)
 
-    note: Note
 
-    def __init__(self) -> None:
-        super().__init__()
-        self.done: list[str] = []
-
-    def see(self, fact: bool) -> None:
-        """Note the fact, with the steps that led here."""
-        self.note(1.0 if fact else -1.0, "; ".join(self.done))
+def _shown(name: str) -> Callable[[Any], str]:
+    """The search again, with the steps that it found."""
+    return lambda done: f"giantsteps verify --properties state-machines.{name} --seed {{seed}}  # {done}"
 
 
 # ---- the store of a sweep ----
@@ -68,86 +66,57 @@ class Trusting(Store):
         return 0
 
 
-@keeps(
-    "result-3-3.worked-test-error", reason="exact, row by row", examples=8,
+_ORIGIN = {"suite": "1"}
+
+
+@holds(
+    "result-3-3.worked-test-error", reason="exact, row by row", examples=8, shown=_shown("a-store-is-whole"),
+    drawn=_several(st.one_of(
+        st.just(("one chunk",)), st.just(("interrupted and resumed",)), st.just(("a second writer",)),
+        st.tuples(st.sampled_from(sorted(_DAMAGE)), st.integers(0, 32)))),
     planted=plant("what is found is believed", store=Trusting),
 )  # fmt: skip
-def a_store_is_whole(theory: Theory, note: Note) -> type:
+def a_store_is_whole(done: list[Step], theory: Theory) -> float:
     """A sweep's result file, interrupted, resumed, shared and damaged, holds only rows that were computed, and at the
     end all of them."""
+    sweep, rows = _sweep()
+    with tempfile.TemporaryDirectory() as folder:
+        out = Path(folder) / "out"
 
-    class Machine(Steps):
-        def __init__(self) -> None:
-            super().__init__()
-            self.note = note
-            self.sweep, self.rows = _sweep()
-            self.folder = tempfile.TemporaryDirectory()
-            self.out = Path(self.folder.name) / "out"
-            self.open = theory.store(self.out, self.sweep, resume=False, origin={"suite": "1"})
+        def stored() -> dict[int, Row]:
+            with closing(sqlite3.connect(out / FILE)) as file:
+                return {row[0]: row for row in file.execute("SELECT * FROM points")}
 
-        @rule()
-        def computed(self) -> None:
-            """One chunk comes back."""
-            job = next(iter(self.open.pending()), None)
-            if job is not None:
-                self.done.append(f"chunk {job[0]} is stored")
-                self.open.add(job[0], list(self.rows[job[1] : job[2]]))
-
-        @rule()
-        def interrupted(self) -> None:
-            """The writer goes, another goes on."""
-            self.done.append("interrupted and resumed")
-            self._resume()
-
-        @rule()
-        def shared(self) -> None:
-            """A second writer is refused."""
-            self.done.append("a second writer")
-            try:
-                theory.store(self.out, self.sweep, resume=True, origin={"suite": "1"}).close()
-            except SweepError:
-                self.see(True)
-            else:
-                self.see(False)
-
-        @rule(point=st.integers(0, 32), way=st.sampled_from(sorted(_DAMAGE)))
-        def damaged(self, point: int, way: str) -> None:
-            """A row is deleted, a number altered or a chunk forgotten while nobody writes."""
-            self.done.append(f"{way} damaged at point {point}")
-            self.open.close()
-            file = sqlite3.connect(self.out / FILE)
-            file.execute(_DAMAGE[way], (point,))
-            file.commit()
-            file.close()
-            self._resume()
-
-        def _resume(self) -> None:
-            self.open.close()
-            self.open = theory.store(self.out, self.sweep, resume=True, origin={"suite": "1"})
-
-        def _stored(self) -> dict[int, Row]:
-            file = sqlite3.connect(self.out / FILE)
-            found = {row[0]: row for row in file.execute("SELECT * FROM points")}
-            file.close()
-            return found
-
-        @invariant()
-        def only_what_was_computed(self) -> None:
+        def whole() -> bool:
             """Every row is as it was computed, and as many are counted as there are."""
-            found = self._stored()
-            right = all(row == tuple(self.rows[point]) for point, row in found.items())
-            self.see(right and self.open.stored == len(found) and len(columns(self.sweep)) > 0)
+            found = stored()
+            return store.stored == len(found) and all(row == tuple(rows[point]) for point, row in found.items())
 
-        def teardown(self) -> None:
-            try:
-                for number, start, stop in list(self.open.pending()):
-                    self.open.add(number, list(self.rows[start:stop]))
-                self.see(self._stored() == {row[0]: tuple(row) for row in self.rows})
-            finally:
-                self.open.close()
-                self.folder.cleanup()
-
-    return Machine
+        store = theory.store(out, sweep, resume=False, origin=_ORIGIN)
+        try:
+            right = [whole()]
+            for what, *point in done:
+                if what == "one chunk":
+                    for number, start, stop in list(store.pending())[:1]:
+                        store.add(number, list(rows[start:stop]))
+                elif what == "a second writer":  # is refused
+                    try:
+                        theory.store(out, sweep, resume=True, origin=_ORIGIN).close()
+                        right.append(False)
+                    except SweepError:
+                        pass
+                else:  # The writer goes, in the meantime something may happen, and another goes on.
+                    store.close()
+                    if what in _DAMAGE:
+                        with closing(sqlite3.connect(out / FILE)) as file, file:
+                            file.execute(_DAMAGE[what], point)
+                    store = theory.store(out, sweep, resume=True, origin=_ORIGIN)
+                right.append(whole())
+            for number, start, stop in list(store.pending()):
+                store.add(number, list(rows[start:stop]))
+            return is_so(all(right) and stored() == {row[0]: tuple(row) for row in rows})
+        finally:
+            store.close()
 
 
 # ---- a model, changed field by field ----
@@ -166,48 +135,39 @@ def _stale(model: Model, values: Mapping[str, Any]) -> Model:
     return made.as_given().changed(spike=model.spike, bulk=model.bulk, alignment=model.alignment)
 
 
-@keeps(
+_COMMON = {"activation": "tanh", "target": "sin", "alpha": 1.0, "beta": 1.0, "ridge": 0.1, "noise": 0.0}
+
+
+def _changes(fields: dict[str, Any]) -> SearchStrategy[list[dict[str, Any]]]:
+    """One to three fields take other values, several times."""
+    names = st.lists(st.sampled_from(sorted(fields)), min_size=1, max_size=3, unique=True)
+    return _several(names.flatmap(lambda chosen: st.fixed_dictionaries({name: fields[name] for name in chosen})))
+
+
+@holds(
     "result-3-1.spike-strength-noisy", reason="exact, field by field", examples=12,
+    shown=_shown("a-changed-model-is-one-built-anew"),
+    drawn=st.one_of(
+        st.tuples(st.just({"spike": 1.0, "bulk": 1.1, "alignment": 0.8}), _changes(_FIELDS)),
+        st.tuples(st.just({"alpha0": 2.0, "eta": 2.0}), _changes(_OF_A_STEP))),
     planted=plant("after a step the noise changes nothing of the features", changed=_stale),
 )  # fmt: skip
-def a_changed_model_is_one_built_anew(theory: Theory, note: Note) -> type:
+def a_changed_model_is_one_built_anew(case: tuple[dict[str, Any], list[dict[str, Any]]], theory: Theory) -> float:
     """A model changed field by field, in any order, is the model built anew from those fields."""
-
-    class Machine(Steps):
-        @initialize(step=st.booleans())
-        def built(self, step: bool) -> None:
-            """A model by its spike, or from a gradient step."""
-            self.note = note
-            common: dict[str, Any] = {
-                "activation": "tanh",
-                "target": "sin",
-                "alpha": 1.0,
-                "beta": 1.0,
-                "ridge": 0.1,
-                "noise": 0.0,
-            }
-            own = {"alpha0": 2.0, "eta": 2.0} if step else {"spike": 1.0, "bulk": 1.1, "alignment": 0.8}
-            self.make: Callable[..., Model] = theory.step if step else Model
-            self.fields: dict[str, Any] = common | own
-            self.model = self.make(**self.fields)
-
-        @rule(data=st.data())
-        def change(self, data: st.DataObject) -> None:
-            """One to three fields take other values."""
-            own = _OF_A_STEP if "eta" in self.fields else _FIELDS
-            names = data.draw(st.lists(st.sampled_from(sorted(own)), min_size=1, max_size=3, unique=True))
-            values = {name: data.draw(own[name]) for name in names}
-            self.done.append(", ".join(f"{name} = {value}" for name, value in values.items()))
-            self.fields |= values
-            try:
-                anew = self.make(**self.fields)
-            except ModelError:
-                return
-            self.model = theory.changed(self.model, values)
-            same = all(getattr(self.model, name) == getattr(anew, name) for name in ("spike", "bulk", "alignment"))
-            self.see(same and self.model == anew)
-
-    return Machine
+    own, changes = case
+    make: Callable[..., Model] = theory.step if "eta" in own else Model
+    fields: dict[str, Any] = _COMMON | own
+    model, right = make(**fields), True
+    for values in changes:
+        fields |= values
+        try:
+            anew = make(**fields)
+        except ModelError:
+            continue
+        model = theory.changed(model, values)
+        same = all(getattr(model, name) == getattr(anew, name) for name in ("spike", "bulk", "alignment"))
+        right = right and same and model == anew
+    return is_so(right)
 
 
 # ---- a ledger, edited ----
@@ -240,58 +200,33 @@ def _at(node: Any, path: tuple[Any, ...]) -> Any:
 
 
 _PLACES = list(_leaves(_LEDGER))
+_MAY_DRIFT = [path for path in _PLACES if path[-1] in ("z", "smallest_detectable")]
 _OTHER = {str: "another", int: 7}
 
 
-@keeps(
+@holds(
     "result-3-3.worked-test-error", reason="exact but for z-scores (0.05) and detectable errors (5 %)", examples=80,
+    shown=_shown("an-edited-ledger-drifts"),
+    drawn=_several(st.one_of(
+        st.tuples(st.just("altered"), st.sampled_from(_PLACES)), st.tuples(st.just("rounded"),
+        st.sampled_from(_MAY_DRIFT)), st.tuples(st.just("deleted"), st.integers(0, 2)), st.just(("restored",)))),
     planted=plant("mutants are not compared", drift=lambda old, new: [
         found for found in THEORY.drift(old, new) if "mutants" not in found]),
 )  # fmt: skip
-def an_edited_ledger_drifts(theory: Theory, note: Note) -> type:
+def an_edited_ledger_drifts(done: list[Step], theory: Theory) -> float:
     """A ledger with any entry altered, deleted or added drifts from the committed one, and one restored does not."""
-
-    class Machine(Steps):
-        def __init__(self) -> None:
-            super().__init__()
-            self.note = note
-            self.ledger = copy.deepcopy(_LEDGER)
-            self.edits: set[str] = set()
-
-        @rule(path=st.sampled_from(_PLACES))
-        def altered(self, path: tuple[Any, ...]) -> None:
-            """A leaf takes another value."""
-            self._edit(path, lambda old: 1.5 * old if isinstance(old, float) else _OTHER[type(old)])
-
-        @rule(path=st.sampled_from([path for path in _PLACES if path[-1] in ("z", "smallest_detectable")]))
-        def rounded(self, path: tuple[Any, ...]) -> None:
-            """A number that may drift does so a little: that alone is none."""
-            self._edit(path, lambda old: old * 1.01, counts=False)
-
-        def _edit(self, path: tuple[Any, ...], change: Callable[[Any], Any], counts: bool = True) -> None:
-            if len(self.ledger["claims"]) != 3 or self.edits:
-                return
-            self.done.append(f"{'/'.join(map(str, path))} altered")
-            _at(self.ledger, path[:-1])[path[-1]] = change(_at(_LEDGER, path))
-            self.edits |= {"/".join(map(str, path))} if counts else set()
-
-        @rule(which=st.integers(0, 2))
-        def deleted(self, which: int) -> None:
-            """A claim goes."""
-            if len(self.ledger["claims"]) == 3:
-                self.done.append(f"claim {which} deleted")
-                del self.ledger["claims"][which]
-                self.edits.add("deleted")
-
-        @rule()
-        def restored(self) -> None:
-            """The committed one comes back."""
-            self.done.append("restored")
-            self.ledger, self.edits = copy.deepcopy(_LEDGER), set()
-
-        @invariant()
-        def drifts_where_it_was_edited(self) -> None:
-            """There is a difference if and only if an edit counts."""
-            self.see(bool(theory.drift(_LEDGER, self.ledger)) == bool(self.edits))
-
-    return Machine
+    ledger, edited, right = copy.deepcopy(_LEDGER), False, True
+    for what, *where in done:
+        if what == "restored":
+            ledger, edited = copy.deepcopy(_LEDGER), False
+        elif what == "deleted" and len(ledger["claims"]) == 3:
+            del ledger["claims"][where[0]]
+            edited = True
+        elif what in ("altered", "rounded") and not edited:
+            # A number that may drift does so a little: that alone is no difference.
+            (path,), old = where, _at(_LEDGER, where[0])
+            other = 1.01 * old if what == "rounded" else 1.5 * old if isinstance(old, float) else _OTHER[type(old)]
+            _at(ledger, path[:-1])[path[-1]] = other
+            edited = what == "altered"
+        right = right and bool(theory.drift(_LEDGER, ledger)) == edited
+    return is_so(right)

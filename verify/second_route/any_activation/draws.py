@@ -10,6 +10,7 @@ import numpy as np
 import sympy as sp
 
 from giantsteps.derivations.bulk import symbols as s
+from giantsteps.numerics.experiments.ensembles import unit_rows
 from giantsteps.verify.checks.simulation import Measured, at_sizes, column
 from giantsteps.verify.protocol.claim import Profile
 from giantsteps.verify.second_route.any_activation.curves import CURVES
@@ -21,7 +22,6 @@ from giantsteps.verify.second_route.gradient_step.real import (
     fresh_controls,
     positive_inverse,
     steadied,
-    unit_rows,
 )
 from giantsteps.verify.second_route.grids import Array
 from giantsteps.verify.second_route.networks.draws import bulk_of_rows, fresh_rows
@@ -55,7 +55,7 @@ def _step(step: Step, d: int, seed: int) -> tuple[Drawn, Array, Array, Array]:
     """
     p, n0 = round(step.beta * d), round(step.alpha0 * d)
     rng = np.random.default_rng(np.random.SeedSequence(43, spawn_key=(d, seed)))
-    start, x = unit_rows(p, d, rng), rng.standard_normal((n0, d))
+    start, x = unit_rows(rng, p, d), rng.standard_normal((n0, d))
     labels = CURVES[step.target].value(x[:, 0])
     rows = after_step(start, CURVES[step.student], x, labels, step.rate)
     mean, centred = rows.mean(axis=0), labels - law(step)[s.mean_output.name]

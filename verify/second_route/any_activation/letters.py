@@ -1,7 +1,7 @@
 """Two letters with any activation: the equations of their bulk iterated as they stand, and rows of real networks.
 
 The pencil of the iteration is not the solver's: [[1 + Y omega u^2 A, Y P], [-P, 1]] with Y = s C s, whose first block
-is the inverse of 1 + Y F; nothing of `numerics` is used in it.
+is the inverse of 1 + Y F.
 """
 
 from __future__ import annotations
@@ -14,18 +14,14 @@ import numpy as np
 import sympy as sp
 
 from giantsteps.derivations.bulk import symbols as s
-from giantsteps.numerics.bulk.equivalent import pack, unpack
-from giantsteps.numerics.bulk.network_groups import NetworkGroups
-from giantsteps.numerics.bulk.network_law import groups_law, step_laws
-from giantsteps.numerics.models.model import Model, ReadoutGroup
+from giantsteps.numerics.experiments.ensembles import unit_rows
 from giantsteps.verify.checks.points import Point
 from giantsteps.verify.checks.simulation import Measured, at_sizes, column
 from giantsteps.verify.protocol.claim import Profile
 from giantsteps.verify.second_route.any_activation.curves import CURVES, W, Z
-from giantsteps.verify.second_route.gradient_step.real import after_step, positive_inverse, steadied, unit_rows
+from giantsteps.verify.second_route.gradient_step.real import after_step, positive_inverse, steadied
 from giantsteps.verify.second_route.grids import Array
-from giantsteps.verify.second_route.networks.numbers import step_at
-from giantsteps.verify.second_route.networks.step import Step, law
+from giantsteps.verify.second_route.networks.step import Step, law, step_at
 from giantsteps.verify.second_route.values import PAIRS, by_glyph, by_letter, by_pair, value
 
 _STILL, _MOST = 1e-14, 4000
@@ -107,25 +103,12 @@ def values_of(pair: Pair) -> dict[str, float]:
     return by_glyph(given)
 
 
-def solver_at(point: Point) -> dict[str, float]:
-    """T and tau by the solver, the matrix of the rows by the iteration."""
-    step, share = step_at(point), value(point, s.fraction[0])
-    pair = Pair(
-        step, (value(point, s.letter[0]), value(point, s.letter[1])), (share, 1.0 - share),
-        (value(point, s.V1_hat_of[0][0]), value(point, s.V1_hat_of[0][1]), value(point, s.V1_hat_of[1][1])),
-        (value(point, s.V2_hat_of[0]), value(point, s.V2_hat_of[1])), value(point, s.ridge),
-    )  # fmt: skip
-    model = Model.from_gradient_step(
-        step.compiled.activation, step.compiled.target, alpha=1.0, beta=step.beta, ridge=1.0, alpha0=step.alpha0,
-        eta=step.rate * step.beta, bulk_model="network",
-        readout=tuple(ReadoutGroup(*group) for group in zip(pair.letters, pair.fractions, strict=True)),
-    )  # fmt: skip
-    network = NetworkGroups(pair.ridge, step.beta, groups_law(step_laws(model), model.fractions))
-    at = network.at(pack(pair.C, np.array(pair.diagonal)))
-    T, tau = unpack(at.values)
-    _, whole, scale = network.forms(pair.C[None], at.tau[None], at.gamma, at.d_gamma[:1])
-    forms = (scale[0, :, None] * whole[0, 0, 0, :2, :2] * scale[0]).real
-    return values_of(pair) | by_glyph(by_letter({s.V2_of: tau}) | by_pair({s.V1_of: T, s.target_forms_of: forms}))
+def pair_at(point: Point) -> Pair:
+    """The letters of a point of the domain."""
+    share = value(point, s.fraction[0])
+    C = tuple(value(point, s.V1_hat_of[a][b]) for a, b in PAIRS)
+    letters, D = ((value(point, of[0]), value(point, of[1])) for of in (s.letter, s.V2_hat_of))
+    return Pair(step_at(point), letters, (share, 1.0 - share), (C[0], C[1], C[2]), D, value(point, s.ridge))
 
 
 # Long steps, so that the letters' common batch shows in every entry.
@@ -146,7 +129,7 @@ def resolvent(pair: Pair, d: int, seed: int) -> tuple[float, ...]:
     counts = [round(share * step.beta * d) for share in pair.fractions]
     group = np.repeat([0, 1], counts)
     x = rng.standard_normal((round(step.alpha0 * d), d))
-    rows = unit_rows(len(group), d, rng)
+    rows = unit_rows(rng, len(group), d)
     rows = after_step(
         rows, CURVES[step.student], x, CURVES[step.target].value(x[:, 0]), step.rate, np.array(pair.letters)[group]
     )

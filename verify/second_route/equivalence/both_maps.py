@@ -22,9 +22,10 @@ import numpy as np
 import sympy as sp
 
 from giantsteps.derivations.equivalence import symbols as s
+from giantsteps.numerics.experiments.ensembles import unit_rows
 from giantsteps.verify.checks.simulation import Measured, column
 from giantsteps.verify.protocol.claim import Profile
-from giantsteps.verify.second_route.gradient_step.real import positive_inverse, positive_solution, unit_rows
+from giantsteps.verify.second_route.gradient_step.real import positive_inverse, positive_solution
 from giantsteps.verify.second_route.grids import LINE, SMOOTH, WEIGHT, Array
 
 
@@ -129,7 +130,7 @@ def draw(name: str, d: int, seed: int) -> Draw:
     pair = PAIRS[name]
     n, p = round(pair.alpha * d), round(pair.beta * d)
     rng = np.random.default_rng(np.random.SeedSequence(22, spawn_key=(d, seed)))
-    rows = np.sqrt(pair.bulk) * unit_rows(p, d, rng)
+    rows = np.sqrt(pair.bulk) * unit_rows(rng, p, d)
     x = rng.standard_normal(((1 + pair.tests) * n, d))
     kappa = x[:, 0]
     along = pair.alignment * kappa + np.sqrt(1 - pair.alignment**2) * x[:, 1]

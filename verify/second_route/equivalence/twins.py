@@ -15,26 +15,26 @@ of the others (`gradient_step.readouts`), of features F (n x p), f = F a/sqrt(p)
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
 import sympy as sp
+from numpy.typing import NDArray
 
 from giantsteps.derivations.bulk import symbols as s
+from giantsteps.derivations.saddle_point import symbols as s_saddle
+from giantsteps.numerics.experiments.ensembles import unit_rows
 from giantsteps.numerics.models.network import Network
-from giantsteps.numerics.models.solution import Solution
 from giantsteps.verify.checks.simulation import Measured, column
 from giantsteps.verify.protocol.claim import PROFILES, Profile
 from giantsteps.verify.second_route.any_activation.curves import CURVES, Z
 from giantsteps.verify.second_route.any_activation.curves import mean as average
 from giantsteps.verify.second_route.gradient_step.readouts import fitted, on_others, on_own
-from giantsteps.verify.second_route.gradient_step.real import Drawn, after_step, even_rows, unit_rows
-from giantsteps.verify.second_route.grids import LINE, SMOOTH, WEIGHT, Array, Curve, Function
-from giantsteps.verify.second_route.models import solved
+from giantsteps.verify.second_route.gradient_step.real import Drawn, after_step, batch_shapes, even_rows
+from giantsteps.verify.second_route.grids import SMOOTH, Array, Curve, Function
 from giantsteps.verify.second_route.networks.draws import first_step
-from giantsteps.verify.second_route.networks.numbers import functions_with_third, network_values, own_model
 from giantsteps.verify.second_route.networks.one_letter_rows import drawn_rows
 from giantsteps.verify.second_route.networks.step import Step, equivalent, named
 
@@ -45,7 +45,8 @@ _CURVES = {**CURVES, **SMOOTH, "sign": Curve(np.sign, np.zeros_like)}
 @dataclass(frozen=True)
 class Setting:
     """A network: student, target, alpha, beta, ridge of the readout, alpha0, eta and the variance of the label noise;
-    and how many are drawn, with how many training sets each, two or more.
+    and how many are drawn, with how many training sets each, two or more. Neurons have letters u_a of a vocabulary, by
+    fractions, during the step, and biases after it; the labels of the step have noise, too, or not.
 
     So many that each wrong neighbour that has to be refuted is six standard errors off, or nearly: what it predicts
     less what the statement does, both extrapolated, over the error measured. The protocol refutes from 3.3 to 3.6 on,
@@ -65,6 +66,15 @@ class Setting:
     draws: int = 2
     noise: float = 0.0
     sets: int = 6
+    letters: tuple[float, ...] = (1.0,)
+    fractions: tuple[float, ...] = (1.0,)
+    biases: tuple[float, ...] = (0.0,)
+    noisy_step: bool = True
+
+    @property
+    def step(self) -> Step:
+        """Its step, of a readout of ones, and without the noise of labels."""
+        return Step(self.student, self.target, self.alpha0, self.eta / self.beta, self.beta)
 
     def at(self, d: int) -> Network:
         """The network with the ratios that sizes, which are integers, have at dimension d, and the same eta/beta."""
@@ -113,90 +123,125 @@ OFF_CENTRE = {
 _SHARES = (4, 2, 1)
 
 
-def _readouts(features: Array, exact: Array, labels: Array, u: Array, setting: Setting) -> tuple[float, ...]:
-    """What is measured of the readouts of features, on average; the labels that are tested are ``exact``."""
+@dataclass(frozen=True)
+class _Draw:
+    """A network after its step: rows (p, d), before it and after it, and the group of each, the batch, and the samples
+    of its readouts, with their labels and these without noise.
+    """
+
+    start: Array
+    rows: Array
+    group: NDArray[np.int_]
+    batch: tuple[Array, Array]
+    samples: Array
+    labels: Array
+    exact: Array
+
+
+@lru_cache(maxsize=1)
+def _draw(setting: Setting, d: int, seed: int) -> _Draw:
+    """A step from unit rows with the full residual; theta is axis 0."""
+    n, p, n0 = (round(x * d) for x in (setting.alpha, setting.beta, setting.alpha0))
+    target, letters = _CURVES[setting.target], np.array(setting.letters)
+    rng = np.random.default_rng(np.random.SeedSequence(71 if len(letters) > 1 else 97, spawn_key=(d, seed)))
+    edges = np.round(np.cumsum((0.0, *setting.fractions)) * p).astype(int)
+    group = np.repeat(np.arange(len(letters)), np.diff(edges))
+    start, batch = unit_rows(rng, p, d), rng.standard_normal((n0, d))
+    x = rng.standard_normal((setting.sets * n, d))
+    given, exact = (np.asarray(target.value(inputs[:, 0])) for inputs in (batch, x))
+    labels = exact
+    if setting.noise:
+        if setting.noisy_step:
+            given = given + math.sqrt(setting.noise) * rng.standard_normal(n0)
+        labels = exact + math.sqrt(setting.noise) * rng.standard_normal(len(x))
+    rows = after_step(start, _CURVES[setting.student], batch, given, setting.eta / setting.beta, letters[group])
+    return _Draw(start, rows, group, (batch, given), x, labels, exact)
+
+
+def _readouts(setting: Setting, found: _Draw, rows: Array) -> tuple[float, ...]:
+    """What is measured of the readouts of features, on average; the labels that are tested are exact."""
+    first, u = found.group == 0, found.samples[:, 0]
+    received = found.samples @ rows.T
+    received += np.array(setting.biases)[found.group]
+    features = np.asarray(_CURVES[setting.student].value(received))
     # The readouts over sqrt(p).
-    a = fitted(features, labels, setting.sets, features.shape[1] * setting.ridge)
-    f = features @ a
+    a = fitted(features, found.labels, setting.sets, features.shape[1] * setting.ridge)
+    f, mean = features @ a, a[first].mean(axis=1)
+    norms = np.square(rows[first] - rows[first].mean(axis=0)).sum(axis=1)
     return (
-        on_others((exact[:, None] - f) ** 2),
-        on_own((labels[:, None] - f) ** 2),
-        float(a.sum()) / setting.sets,
+        on_others((found.exact[:, None] - f) ** 2),
+        on_own((found.labels[:, None] - f) ** 2),
+        float(mean.sum()),
         on_others(f * u[:, None]),
         on_others(f * (u**3 - 3 * u)[:, None]) / 6,
+        float((norms - norms.mean()) @ mean),
     )
 
 
 @lru_cache(maxsize=4096)
+def network(setting: Setting, d: int, seed: int) -> tuple[float, ...]:
+    """What is measured of one network: both errors, m, what is learned along theta, and the overlap with norms."""
+    found = _draw(setting, d, seed)
+    return _readouts(setting, found, found.rows)
+
+
+@lru_cache(maxsize=4096)
+def twin(setting: Setting, d: int, seed: int) -> tuple[float, ...]:
+    """The same of its twin, each letter's bulk rows made even."""
+    found, student = _draw(setting, d, seed), _CURVES[setting.student]
+    batch, labels = found.batch[0], found.batch[1] - average(student.value(Z))
+    even, shapes = np.empty_like(found.rows), batch_shapes(batch, labels)
+    for own in (found.group == a for a in range(len(setting.letters))):
+        mean = found.rows[own].mean(axis=0)
+        even[own] = even_rows(found.rows[own] - mean, found.start[own], batch, labels, shapes) + mean
+    return _readouts(setting, found, even)
+
+
 def pair(setting: Setting, d: int, seed: int) -> tuple[tuple[float, ...], tuple[float, ...]]:
-    """What is measured of one network, and of its twin: test and training error, m, and what is learned along theta."""
-    n, p, n0 = (round(x * d) for x in (setting.alpha, setting.beta, setting.alpha0))
-    student, target = _CURVES[setting.student], _CURVES[setting.target]
-    rng = np.random.default_rng(np.random.SeedSequence(97, spawn_key=(d, seed)))
-    start, batch = unit_rows(p, d, rng), rng.standard_normal((n0, d))
-    rate, given = setting.eta / setting.beta, np.asarray(target.value(batch[:, 0]))
-    x = rng.standard_normal((setting.sets * n, d))
-    labels = exact = np.asarray(target.value(x[:, 0]))
-    if setting.noise:
-        given = given + math.sqrt(setting.noise) * rng.standard_normal(n0)
-        labels = exact + math.sqrt(setting.noise) * rng.standard_normal(len(x))
-    rows = after_step(start, student, batch, given, rate)
-    mean = rows.mean(axis=0)
-    even = even_rows(rows - mean, start, batch, given - average(student.value(Z)))
-    network, twin = (
-        _readouts(np.asarray(student.value(x @ W.T)), exact, labels, x[:, 0], setting) for W in (rows, even + mean)
-    )
-    return network, twin
+    """Both, one after the other, so that a network is there when its twin is made of it."""
+    return network(setting, d, seed), twin(setting, d, seed)
 
 
-_QUANTITIES = (s.test_error, s.training_error, s.m, s.slope_learned, s.cubic_learned)
+# The m and the overlap chi with the norms of rows are those of the first letter.
+COLUMNS = {
+    s.test_error: 0, s.training_error: 1, s.m: 2, s_saddle.m_of[0]: 2, s.slope_learned: 3, s.cubic_learned: 4,
+    s_saddle.chi_of[0]: 5,
+}  # fmt: skip
 
 
-def learned(solution: Solution) -> tuple[float, float]:
-    """E[f u] and E[f (u^3 - 3 u)]/6 of a model without the third function, u = gamma kappa + sqrt(1 - gamma^2) z.
-
-    f = yhat(kappa) + mu1(kappa) psi z: averages over both on a grid, from what f is.
-    """
-    functions, order, gamma = functions_with_third(solution.model), solution.order_parameters, solution.model.alignment
-    line, weight = LINE[::4], 4.0 * WEIGHT[::4]
-    mu1 = functions["mu1"](line)
-    yhat = functions["mu0"](line) * order.m[0] + line * mu1 * order.zeta[0]
-    f = yhat[:, None] + np.outer(mu1 * order.psi[0], line)
-    u = gamma * line[:, None] + math.sqrt(1.0 - gamma**2) * line
-    return float(weight @ (f * u) @ weight), float(weight @ (f * (u**3 - 3 * u)) @ weight) / 6
+# The twin's limits, and the numbers and functions that statements on a network are evaluated with.
+Limits = tuple[Array, Mapping[str, float], Mapping[str, Function]]
+LimitsOf = Callable[[Setting, int], Limits]
 
 
-@lru_cache(maxsize=64)
-def _limits(setting: Setting, d: int) -> tuple[Array, dict[str, float], Mapping[str, Function]]:
-    """The twin's limits, and all that statements on the network need, at the ratios that sizes have."""
-    own = solved(own_model(setting.at(d)))
-    even = solved(own_model(setting.at(d), bulk_model="isotropic"))
-    twin = np.array([even.test_error, even.training_error, even.order_parameters.m[0], *learned(even)])
-    values = network_values(own) | {s.cubic_isotropic.name: float(twin[-1])}
-    return twin, values, functions_with_third(own.model)
-
-
-def trained(name: str, quantity: sp.Basic, profile: Profile) -> Mapping[str, tuple[Measured, ...]]:
-    """A quantity of the network named, of some settings at a second batch size, too."""
-    named = {each: SETTINGS[each] for each in (name, _BESIDE.get(name)) if each}
-    return beside_twins(named, quantity, profile)
+def at_both_batches(name: str) -> Mapping[str, Setting]:
+    """The network named, of some settings at a second batch size, too."""
+    return {each: SETTINGS[each] for each in (name, _BESIDE.get(name)) if each}
 
 
 def beside_twins(
-    settings: Mapping[str, Setting], quantity: sp.Basic, profile: Profile
-) -> Mapping[str, tuple[Measured, ...]]:
-    """A quantity of networks, each draw's with its twin's taken off and the twin's limit put back, at a quarter of the
-    profile's dimensions.
+    settings: Mapping[str, Setting], limits: LimitsOf, quantity: sp.Basic, profile: Profile,
+    counts: tuple[int, ...] = (), paired: bool = True, share: int = 4,
+) -> Mapping[str, tuple[Measured, ...]]:  # fmt: skip
+    """A quantity of networks at the profile's dimensions over ``share``, each draw's with its twin's taken off and the
+    twin's limit put back; or without it, where they are not ``paired``.
+
+    ``counts`` are draws per seed of the profile at each dimension, by default the setting's own.
     """
-    at = column(quantity, *_QUANTITIES)
+    at = tuple(COLUMNS.values())[column(quantity, *COLUMNS)]
 
     def sizes(setting: Setting) -> Iterator[Measured]:
+        chosen = counts or [setting.draws * each for each in _SHARES]
         # A profile of fewer dimensions measures at those only.
-        for dimension, share in zip(profile.dimensions, _SHARES[: len(profile.dimensions)], strict=True):
-            d, draws = dimension // 4, profile.draws(share * setting.draws)
-            both = np.array([pair(setting, d, seed) for seed in draws])[:, :, at]
-            twin, values, functions = _limits(setting, d)
-            yield Measured(d, tuple(both[:, 0] - both[:, 1] + twin[at]), values, functions)
+        for dimension, count in zip(profile.dimensions, chosen[: len(profile.dimensions)], strict=True):
+            d, draws = dimension // share, profile.draws(count)
+            even, values, functions = limits(setting, d)
+            if paired:
+                both = np.array([pair(setting, d, seed) for seed in draws])[:, :, at]
+                samples = both[:, 0] - both[:, 1] + even[at]
+            else:
+                samples = np.array([network(setting, d, seed)[at] for seed in draws])
+            yield Measured(d, tuple(samples), values, functions)
 
     return {name: tuple(sizes(setting)) for name, setting in settings.items()}
 

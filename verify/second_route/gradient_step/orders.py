@@ -10,12 +10,13 @@ import numpy as np
 import sympy as sp
 
 from giantsteps.derivations.gradient_step import symbols as s
+from giantsteps.numerics.experiments.ensembles import unit_rows
 from giantsteps.verify.checks.points import Point
 from giantsteps.verify.checks.scaling_check import Scaled
 from giantsteps.verify.checks.simulation import column
 from giantsteps.verify.protocol.claim import Profile
 from giantsteps.verify.second_route.gradient_step import leap as leap_numbers
-from giantsteps.verify.second_route.gradient_step.real import steadied, unit_rows
+from giantsteps.verify.second_route.gradient_step.real import steadied
 from giantsteps.verify.second_route.grids import Array, average, grid
 
 he = np.polynomial.hermite_e
@@ -23,7 +24,7 @@ he = np.polynomial.hermite_e
 
 def step(rng: np.random.Generator, d: int, n0: int, p: int, readout: float) -> tuple[Array, Array]:
     """The displacement of all neurons per unit of learning rate, tanh learning tanh, and the target's direction."""
-    rows = unit_rows(p, d, rng)
+    rows = unit_rows(rng, p, d)
     theta = rng.standard_normal(d)
     theta /= np.linalg.norm(theta)
     x = rng.standard_normal((n0, d))
@@ -49,7 +50,7 @@ def giant_step(d: int, seed: int) -> tuple[tuple[tuple[float, float], ...], tupl
     and m.v~. What v~ brings is left: without it corrections of order 1/d would be larger than the scatter.
     """
     rng, n0, p = np.random.default_rng(np.random.SeedSequence(71, spawn_key=(d, seed))), 2 * d, d
-    rows, x = unit_rows(p, d, rng), rng.standard_normal((n0, d))
+    rows, x = unit_rows(rng, p, d), rng.standard_normal((n0, d))
     labels, received = np.tanh(x[:, 0]), np.tanh(x @ rows.T)
     slope, output = 1 - np.mean(received**2, axis=1), received.sum(axis=1) / math.sqrt(p)
     found = []

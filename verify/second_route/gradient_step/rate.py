@@ -14,11 +14,11 @@ import numpy as np
 import sympy as sp
 
 from giantsteps.derivations.gradient_step import symbols as s
+from giantsteps.numerics.experiments.ensembles import unit_rows
 from giantsteps.verify.checks.points import Point
 from giantsteps.verify.checks.scaling_check import Scaled
 from giantsteps.verify.checks.simulation import column
 from giantsteps.verify.protocol.claim import Profile
-from giantsteps.verify.second_route.gradient_step.real import unit_rows
 from giantsteps.verify.second_route.grids import Array, average, normal_rule
 
 he = np.polynomial.hermite_e
@@ -52,7 +52,7 @@ def features(means: tuple[float, ...], rate: float | None, length: float, d: int
     key = (d, seed, round(1000 * (rate or 0.0)), len(means))
     rng = np.random.default_rng(np.random.SeedSequence(51, spawn_key=key))
     n, p = round(SAMPLES * d), round(WIDTH * d)
-    rows = unit_rows(p, d, rng)
+    rows = unit_rows(rng, p, d)
     # Polynomials of a bounded factor u have tails that a few draws can average; bounded features need no such care.
     kappa, u = spread(n, rng)[0], spread(p, rng)[1 if means else 0]
     x = rng.standard_normal((n, d))
@@ -101,8 +101,7 @@ def amplitude_series(quantity: sp.Basic, profile: Profile) -> Mapping[str, Scale
         f"k = {k}, s = {rate:g}": Scaled(
             dimensions,
             tuple(
-                tuple(abs(amplitudes(means, rate, length, d, i)[k - 1]) for i in profile.draws(8))
-                for d in dimensions
+                tuple(abs(amplitudes(means, rate, length, d, i)[k - 1]) for i in profile.draws(8)) for d in dimensions
             ),
             {s.taylor_order.name: k, s.eta_rate.name: rate},
         )

@@ -10,18 +10,13 @@ from functools import lru_cache
 import numpy as np
 
 from giantsteps.derivations.bulk import symbols as s
+from giantsteps.numerics.experiments.ensembles import pull
 from giantsteps.verify.second_route.grids import LINE, WEIGHT, Array, Curve
 from giantsteps.verify.second_route.values import by_glyph
 
 # V2, V1 and the overlaps of v, theta_perp and delta, as `Drawn.resolvent` gives them.
 BULK_COLUMNS = (s.V2, s.V1, s.overlap_vv, s.overlap_vp, s.overlap_pp, s.overlap_vd, s.overlap_pd, s.overlap_dd)
 _PAIRS = ((0, 0), (0, 1), (1, 1), (0, 2), (1, 2), (2, 2))
-
-
-def unit_rows(p: int, d: int, rng: np.random.Generator) -> Array:
-    """Rows (p, d) of length one, uniform on the sphere."""
-    rows = rng.standard_normal((p, d))
-    return np.asarray(rows / np.linalg.norm(rows, axis=1)[:, None])
 
 
 def positive_inverse(matrix: Array) -> Array:
@@ -61,14 +56,7 @@ def after_step(
 
     ``letters`` u are (p,) entries of the readout during the step, over 1/sqrt(p).
     """
-    received, u = x @ rows.T, np.broadcast_to(letters, len(rows))
-    residual = labels - student.value(received) @ u / len(rows)
-    turned = student.prime(received)
-    turned *= residual[:, None]
-    moved = turned.T @ x
-    moved *= rate / len(x) * u[:, None]
-    moved += rows
-    return np.asarray(moved)
+    return np.asarray(rows + rate / len(x) * pull(rows, x, labels, student.value, student.prime, letters))
 
 
 # Passes of :func:`even_rows`: what the first leaves of a shape is of the order of its weight's error, which the second

@@ -9,11 +9,12 @@ import numpy as np
 import sympy as sp
 
 from giantsteps.derivations.gradient_step import symbols as s
+from giantsteps.numerics.experiments.ensembles import unit_rows
 from giantsteps.verify.checks.evaluate import Functions
 from giantsteps.verify.checks.points import Point
 from giantsteps.verify.checks.simulation import Measured, at_sizes, column
 from giantsteps.verify.protocol.claim import Domain, Profile, Range
-from giantsteps.verify.second_route.gradient_step.real import after_step, unit_rows
+from giantsteps.verify.second_route.gradient_step.real import after_step
 from giantsteps.verify.second_route.grids import (
     INTERPRETATIONS,
     ODD,
@@ -137,7 +138,7 @@ def _drawn(
 ) -> tuple[Array, Array, Array]:
     """A first layer of unit rows, the inputs of a batch and their labels."""
     (d, p, n0), rng = sizes, np.random.default_rng(seed)
-    rows, x = unit_rows(p, d, rng), rng.standard_normal((n0, d))
+    rows, x = unit_rows(rng, p, d), rng.standard_normal((n0, d))
     return rows, x, SMOOTH[target].value(x[:, 0]) + np.sqrt(noise) * rng.standard_normal(n0)
 
 

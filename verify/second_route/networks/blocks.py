@@ -1,19 +1,18 @@
-"""Numbers for the block equivalent of Appendix D: the solver's own map, and resolvents of sampled matrices."""
+"""Numbers for the block equivalent of Appendix D: resolvents of sampled matrices."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import lru_cache
 
 import numpy as np
 import sympy as sp
 
 from giantsteps.derivations.language import symbols as s
-from giantsteps.numerics.bulk.equivalent import IsotropicGroups, pack, unpack
+from giantsteps.verify.checks.points import Point
 from giantsteps.verify.checks.simulation import Measured, at_sizes, column
 from giantsteps.verify.protocol.claim import Domain, Profile, Range
-from giantsteps.verify.second_route.models import Point
-from giantsteps.verify.second_route.values import LETTERS, by_glyph, by_letter, by_pair, value
+from giantsteps.verify.second_route.values import LETTERS
 
 _BULK_RANGES = (
     Range(s.beta, 0.4, 2.5, log=True),
@@ -26,20 +25,6 @@ _BULK_RANGES = (
 
 
 BLOCK_DOMAIN = Domain(_BULK_RANGES)
-
-
-def block_values(point: Point) -> dict[str, float]:
-    """The k-group equivalent of the numerics at random conjugates."""
-    C = np.array([[value(point, s.V1_hat_of[a][b]) for b in LETTERS] for a in LETTERS])
-    bulks = np.array([value(point, x) for x in s.c_of])
-    share, beta = value(point, s.fraction[0]), value(point, s.beta)
-    equivalent = IsotropicGroups(value(point, s.ridge), beta, bulks, np.array([share, 1 - share]))
-    packed = equivalent.at(pack(C, np.array([value(point, x) for x in s.V2_hat_of]))).values
-    overlap, tau = unpack(packed)
-    theta = np.diag(beta * bulks * tau)
-    M = C @ np.linalg.inv(np.eye(2) + theta @ C)
-    values = {s.fraction[1]: 1 - share} | by_letter({s.V2_of: tau}) | by_pair({s.V1_of: overlap, s.mixed: M})
-    return by_glyph(values)
 
 
 _NAMES = (
@@ -68,24 +53,16 @@ def _resolvent_samples(name: str, dimension: int, draws: range) -> tuple[float, 
     return tuple(samples)
 
 
-def resolvents(quantity: sp.Basic, profile: Profile) -> Mapping[str, tuple[Measured, ...]]:
-    """(1/p) tr of the resolvent over the first group's neurons, of sampled bulks."""
+def resolvents(
+    values_at: Callable[[Point], Mapping[str, float]], quantity: sp.Basic, profile: Profile
+) -> Mapping[str, tuple[Measured, ...]]:
+    """(1/p) tr of the resolvent over the first group's neurons, of sampled bulks; beside it the numbers at a point."""
     column(quantity, s.V2_of[0])
 
     def one(name: str, d: int) -> Measured:
         values = {x.name: number for x, number in _SAMPLED[name].items()}
         p = round(values[s.beta.name] * d)
         at = values | {s.fraction[0].name: round(values[s.fraction[0].name] * p) / p, s.beta.name: p / d}
-        return Measured(d, _resolvent_samples(name, d, profile.draws(1)), at | block_values(at))
+        return Measured(d, _resolvent_samples(name, d, profile.draws(1)), {**at, **values_at(at)})
 
     return at_sizes({name: name for name in _SAMPLED}, profile, one)
-
-
-def one_letter(point: Point) -> dict[str, float]:
-    """Two groups that do not differ, in the k-group equivalent: the sum of its blocks and of its traces."""
-    same = {x.name: value(point, s.c) for x in s.c_of}
-    same |= {s.V1_hat_of[a][b].name: value(point, s.V1_hat) for a in LETTERS for b in LETTERS}
-    same |= {x.name: value(point, s.V2_hat) for x in s.V2_hat_of}
-    found = block_values({**point, **same})
-    total = found[s.V1_of[0][0].name] + 2 * found[s.V1_of[0][1].name] + found[s.V1_of[1][1].name]
-    return {s.V1.name: total, s.V2.name: sum(found[x.name] for x in s.V2_of)}

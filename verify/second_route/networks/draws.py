@@ -15,6 +15,7 @@ import numpy as np
 import sympy as sp
 
 from giantsteps.derivations.bulk import symbols as s
+from giantsteps.numerics.experiments.ensembles import unit_rows
 from giantsteps.verify.checks.simulation import Measured, at_sizes, column
 from giantsteps.verify.protocol.claim import Profile
 from giantsteps.verify.second_route.gradient_step.real import (
@@ -26,7 +27,6 @@ from giantsteps.verify.second_route.gradient_step.real import (
     positive_inverse,
     row_covariances,
     steadied,
-    unit_rows,
 )
 from giantsteps.verify.second_route.grids import SMOOTH, Array, hermite_numbers, interpretation
 from giantsteps.verify.second_route.networks.step import Step, batch_forms, equivalent, law
@@ -58,7 +58,7 @@ def first_step(
     """
     p, n0 = round(step.beta * d), round(step.alpha0 * d)
     rng = np.random.default_rng(np.random.SeedSequence(31, spawn_key=(d, seed, int(gaussian))))
-    rows = rng.standard_normal((p, d)) / math.sqrt(d) if gaussian else unit_rows(p, d, rng)
+    rows = rng.standard_normal((p, d)) / math.sqrt(d) if gaussian else unit_rows(rng, p, d)
     x = rng.standard_normal((n0, d))
     labels = SMOOTH[step.target].value(x[:, 0])
     return rows, after_step(rows, SMOOTH[step.student], x, labels, 1.0, letters) - rows, x, labels
@@ -171,7 +171,7 @@ def batch_experiment(quantity: sp.Basic, profile: Profile) -> Mapping[str, tuple
 def fresh_rows(p: int, d: int, seed: int) -> Array:
     """Two times p rows on the unit sphere beside those of a network."""
     rng = np.random.default_rng(np.random.SeedSequence(113, spawn_key=(p, d, seed)))
-    return unit_rows(2 * p, d, rng).reshape(2, p, d)
+    return unit_rows(rng, 2 * p, d).reshape(2, p, d)
 
 
 @lru_cache(maxsize=4096)

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
 import sympy as sp
 
 from giantsteps.derivations.bulk import symbols as s
-from giantsteps.numerics.bulk.equivalent import IsotropicGroups, pack, unpack
 from giantsteps.verify.checks.points import Point
 from giantsteps.verify.second_route.grids import SMOOTH, Array
-from giantsteps.verify.second_route.networks.letter_formulas import AnyLaw, Bulk, Groups
-from giantsteps.verify.second_route.networks.letter_numbers import LAW
-from giantsteps.verify.second_route.values import LETTERS, PAIRS, by_glyph, by_letter, by_pair
+from giantsteps.verify.second_route.networks.letter_numbers import NODES, SPECTRAL, equivalent
+from giantsteps.verify.second_route.values import LETTERS, PAIRS, by_glyph, by_letter
 
 
 def _value(point: Point, symbol: sp.Symbol) -> float:
@@ -26,28 +25,23 @@ def _conjugate(point: Point) -> Array:
     return np.array([[C11, C12], [C12, C22]])
 
 
-def isotropic(point: Point) -> dict[str, float]:
-    """Overlaps of v and theta_perp with a constant spectrum, and (T, tau) of the solver's equivalent of Appendix D."""
+def isotropic(traces_at: Callable[[Point], Mapping[str, float]], point: Point) -> dict[str, float]:
+    """Overlaps of v and theta_perp with a constant spectrum, and (T, tau) of Appendix D from elsewhere."""
     beta, ridge, share = (_value(point, x) for x in (s.beta, s.ridge, s.fraction[0]))
-    bulks, C = np.array([_value(point, c) for c in s.c_of]), _conjugate(point)
-    D = np.array([_value(point, x) for x in s.V2_hat_of])
-    shares = np.array([share, 1 - share])
-    law = AnyLaw(np.ones_like, (np.ones_like, lambda nu: nu))
-    groups = Groups(beta, shares, np.sqrt(bulks - 1), 1.0, law, np.eye(2), np.zeros((2, 2)), np.zeros(2))
-    K = Bulk(groups).at(C, ridge + D).overlap
-    T, tau = unpack(IsotropicGroups(ridge, beta, bulks, shares).at(pack(C, D)).values)
-    found = {s.spike_overlap_of: K[0, 0], s.target_overlap_mixed: K[2, 3], s.V2_of[0]: tau[0]}
-    found |= by_pair({s.V1_of: T})
-    return by_glyph(found)
+    bulks, D = (np.array([_value(point, x) for x in of]) for of in (s.c_of, s.V2_hat_of))
+    directions = np.stack([np.ones_like(NODES), NODES])
+    forms, shares = np.outer(bulks, np.ones_like(NODES)), np.array([share, 1 - share])
+    K = equivalent(beta, shares, _conjugate(point), ridge + D, forms, directions).overlap
+    return {**traces_at(point), s.spike_overlap_of.name: K[0, 0], s.target_overlap_mixed.name: K[2, 3]}
 
 
 def equal_letters(point: Point) -> dict[str, float]:
     """tau summed over two groups that do not differ, and g = C beta tau."""
     beta, share, C = (_value(point, x) for x in (s.beta, s.fraction[0], s.V1_hat))
-    shift = _value(point, s.ridge) + _value(point, s.V2_hat)
-    shares, ones = np.array([share, 1 - share]), np.ones(2)
-    groups = Groups(beta, shares, ones, _value(point, s.row_weight), LAW, np.eye(4)[:2], np.eye(4)[2:], ones)
-    tau = float(Bulk(groups).tau(np.full((2, 2), C), shift * ones).sum())
+    shift = (_value(point, s.ridge) + _value(point, s.V2_hat)) * np.ones(2)
+    forms = np.outer(np.ones(2), 1 + _value(point, s.row_weight) * SPECTRAL["varrho"](NODES))
+    shares, same = np.array([share, 1 - share]), np.full((2, 2), C)
+    tau = float(equivalent(beta, shares, same, shift, forms, forms).tau.sum())
     return {s.V2.name: tau, s.gain.name: beta * C * tau}
 
 

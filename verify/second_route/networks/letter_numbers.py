@@ -21,8 +21,7 @@ from giantsteps.derivations.saddle_point import symbols as s_saddle
 from giantsteps.verify.checks.points import Point
 from giantsteps.verify.checks.simulation import Measured, at_sizes, column
 from giantsteps.verify.protocol.claim import Profile
-from giantsteps.verify.second_route.grids import Array
-from giantsteps.verify.second_route.networks.letter_formulas import AnyLaw, Bulk, Groups
+from giantsteps.verify.second_route.grids import Array, normal_line
 from giantsteps.verify.second_route.values import LETTERS, PAIRS, by_glyph, by_letter, by_pair, upper
 
 Function = Callable[[Array], Any]
@@ -59,7 +58,57 @@ GENERIC_SPECTRAL: Mapping[str, Function] = {
     "Theta_1": lambda nu: 0.6 + 0.5 * _share(nu),
     "Theta_2": lambda nu: 1.1 + 0.3 * _share(nu) ** 2,
 }
-LAW = AnyLaw(SPECTRAL["varrho"], tuple(SPECTRAL[name] for name in ("f_1", "f_2", "h_1", "h_2")))
+# A trapezoidal rule: exact to rounding for functions analytic within 0.4 of the line, exp(-2 pi 0.4/0.1) = 1e-11.
+NODES, MASS = normal_line(0.1)
+# The fixed point is iterated until nothing moves by more than this.
+_STILL, _MOST = 1e-13, 4000
+
+
+@dataclass(frozen=True)
+class Equivalent:
+    """tau (2,), T (2, 2), and K (6, 6) with the spike in the bulk and without: v, theta_perp and the norms, each by
+    letters.
+    """
+
+    tau: Array
+    T: Array
+    with_spike: Array
+    overlap: Array
+
+
+def equivalent(
+    beta: float, fractions: Array, C: Array, shift: Array, forms: Array, directions: Array,
+    ties: Array | None = None, norm_variances: Array | float = 0.0,
+) -> Equivalent:  # fmt: skip
+    """The bulk of two letters at (C, shift = lambda + D): M = C (1 + Theta C)^-1 at each eigenvalue of A.
+
+    Theta_a = beta tau_a forms_a, and tau_a = pi_a/(shift_a + E[forms_a M_aa]) by the mean of old and new. ``forms``,
+    ``directions`` and ``ties`` h_a are (2, nodes). Raises ArithmeticError where tau does not come to rest.
+    """
+    tau = fractions / shift
+    for _ in range(_MOST):
+        theta = beta * tau[:, None] * forms
+        M = C @ np.linalg.inv(np.eye(2) + theta.T[:, :, None] * C)
+        moved = 0.5 * (tau + fractions / (shift + np.einsum("n,an,naa->a", MASS, forms, M)))
+        left, tau = float(np.max(np.abs(moved - tau) / moved)), moved
+        if left < _STILL:
+            break
+    else:
+        raise ArithmeticError("the traces of two letters did not come to rest")
+    gain, h = beta * tau, np.zeros_like(forms) if ties is None else ties
+    theta = gain[:, None] * forms
+    t = theta.T[:, :, None] * np.eye(2) - theta.T[:, :, None] * M * theta.T[:, None, :]
+    # A direction f meets a norm through f h_b (t/Theta_b), b of the norm, and norms each other through h_a M h_b.
+    seen = t * gain / theta.T[:, None, :] * h.T[:, None, :]
+    K = np.zeros((6, 6))
+    for i, f in enumerate(directions):
+        for j, other in enumerate(directions):
+            K[2 * i : 2 * i + 2, 2 * j : 2 * j + 2] = np.tensordot(MASS * f * other, t, 1)
+        K[2 * i : 2 * i + 2, 4:] = np.tensordot(MASS * f, seen, 1)
+        K[4:, 2 * i : 2 * i + 2] = K[2 * i : 2 * i + 2, 4:].T
+    K[4:, 4:] = np.diag(gain * norm_variances) - np.outer(gain, gain) * np.einsum("n,an,bn,nab->ab", MASS, h, h, M)
+    overlap = K + K[:, :2] @ C @ np.linalg.solve(np.eye(2) - K[:2, :2] @ C, K[:2])
+    return Equivalent(tau, np.tensordot(MASS, t, 1) / beta, K, overlap)
 
 
 @dataclass(frozen=True)
@@ -87,12 +136,18 @@ class Drawing:
         """lambda + D."""
         return self.ridge + np.array(self.D)
 
+    def rows_forms(self, spectrum: Array) -> Array:
+        """1 + u_a^2 omega x at eigenvalues x."""
+        return 1 + np.outer(np.square(self.letters) * self.weight, spectrum)
+
     @property
-    def groups(self) -> Groups:
-        """The law of the rows for the formulas."""
-        return Groups(
-            self.beta, np.array([self.share, 1 - self.share]), np.array(self.letters), self.weight, LAW,
-            np.eye(4)[:2], np.eye(4)[2:], np.array(self.norm_variances),
+    def equivalent(self) -> Equivalent:
+        """The limit of its traces and forms."""
+        at = {name: of(NODES) for name, of in SPECTRAL.items()}
+        return equivalent(
+            self.beta, np.array([self.share, 1 - self.share]), self.conjugate, self.shift,
+            self.rows_forms(at["varrho"]), np.stack([at["f_1"], at["f_2"]]), np.stack([at["h_1"], at["h_2"]]),
+            np.array(self.norm_variances),
         )  # fmt: skip
 
 
@@ -141,26 +196,26 @@ def point_of(drawing: Drawing) -> dict[str, float]:
 
 
 @lru_cache(maxsize=512)
-def by_pencil(drawing: Drawing) -> dict[str, float]:
-    """tau, T and the overlaps of :mod:`network_groups_formulas`, the numbers g_a of the statements beside them."""
-    at = Bulk(drawing.groups).at(drawing.conjugate, drawing.shift)
-    K, k = at.with_spike, 2
+def limits(drawing: Drawing) -> dict[str, float]:
+    """tau, T, the overlaps with the spike in the bulk, and the numbers g_a of the statements."""
+    at = drawing.equivalent
+    K = at.with_spike
     values = {
-        s.forms_own: K[0, k],
-        s.forms_mixed: K[0, k + 1],
-        s.form_norm_own: K[0, 2 * k],
-        s.form_norm_mixed: K[0, 2 * k + 1],
-        s.norms_own: K[2 * k, 2 * k],
-        s.norms_mixed: K[2 * k, 2 * k + 1],
+        s.forms_own: K[0, 2],
+        s.forms_mixed: K[0, 3],
+        s.form_norm_own: K[0, 4],
+        s.form_norm_mixed: K[0, 5],
+        s.norms_own: K[4, 4],
+        s.norms_mixed: K[4, 5],
     }
     values |= by_pair({s.V1_of: at.T})
     values |= by_letter({s.V2_of: at.tau, s.row_gain: drawing.beta * at.tau})
     return point_of(drawing) | by_glyph(values)
 
 
-def pencil_at(point: Point) -> dict[str, float]:
+def limits_at(point: Point) -> dict[str, float]:
     """The equivalent at a point of the domain."""
-    return by_pencil(drawing_at(point))
+    return limits(drawing_at(point))
 
 
 def spectral_functions(point: Point) -> Mapping[str, Function]:
@@ -170,7 +225,7 @@ def spectral_functions(point: Point) -> Mapping[str, Function]:
 
 def functions_of(drawing: Drawing) -> Mapping[str, Function]:
     """Spectrum and vectors, and Theta_a(nu) = beta tau_a (1 + u_a^2 omega varrho(nu)) at the solution."""
-    found = by_pencil(drawing)
+    found = limits(drawing)
 
     def weight(a: int) -> Function:
         gain, scale = found[s.row_gain[a].name], drawing.letters[a] ** 2 * drawing.weight
@@ -185,7 +240,7 @@ _MOVE = 1e-4
 
 def _twice_entropic(drawing: Drawing) -> float:
     """X.T + Y.tau + f.K f at the drawing's conjugates."""
-    at = Bulk(drawing.groups).at(drawing.conjugate, drawing.shift)
+    at = drawing.equivalent
     X, Y, f = np.array(drawing.noise[:3]), np.array(drawing.noise[3:]), np.array(drawing.forces)
     T = np.array([at.T[a, b] * (1 if a == b else 2) for a, b in PAIRS])
     return float(X @ T + Y @ at.tau + f @ at.overlap @ f)
@@ -246,7 +301,7 @@ def draw(drawing: Drawing, d: int, rng: np.random.Generator) -> Rows:
     """Rows of covariances B_a/d, and the vectors beside them, in d modes."""
     p, nodes = round(drawing.beta * d), spectrum_nodes(d)
     group = (np.arange(p) >= round(drawing.share * p)).astype(int)
-    forms = 1 + np.outer(np.square(drawing.letters) * drawing.weight, SPECTRAL["varrho"](nodes))
+    forms = drawing.rows_forms(SPECTRAL["varrho"](nodes))
     h = np.stack([SPECTRAL["h_1"](nodes), SPECTRAL["h_2"](nodes)]) / math.sqrt(d)
     directions = np.stack([SPECTRAL["f_1"](nodes), SPECTRAL["f_2"](nodes)]) / math.sqrt(d)
     left = (np.array(drawing.norm_variances) - np.sum(h**2 / forms, axis=1)) / d
@@ -357,7 +412,7 @@ def drawn_rows(
 
     def one(drawing: Drawing, d: int) -> Measured:
         samples = tuple(measure(drawing, d, k)[which] for k in profile.draws(draws))
-        values = by_pencil(drawing) | entropic_slopes(drawing)
+        values = limits(drawing) | entropic_slopes(drawing)
         return Measured(d, samples, values, functions_of(drawing), fluctuation)
 
     return at_sizes(drawings, profile, one, 4)

@@ -12,6 +12,7 @@ import sympy as sp
 
 from giantsteps.derivations.bulk import symbols as s
 from giantsteps.derivations.saddle_point import symbols as s_saddle
+from giantsteps.numerics.experiments.ensembles import unit_rows
 from giantsteps.verify.checks.points import Point
 from giantsteps.verify.checks.simulation import Measured, at_sizes, column
 from giantsteps.verify.compiled import network_letters
@@ -19,8 +20,7 @@ from giantsteps.verify.protocol.claim import Profile
 from giantsteps.verify.second_route.gradient_step import real
 from giantsteps.verify.second_route.grids import SMOOTH, Array, hermite_numbers, interpretation
 from giantsteps.verify.second_route.networks.draws import first_step, fresh_rows, ratios
-from giantsteps.verify.second_route.networks.numbers import step_at
-from giantsteps.verify.second_route.networks.step import Step, law
+from giantsteps.verify.second_route.networks.step import Step, law, step_at
 from giantsteps.verify.second_route.values import by_glyph, by_letter, by_pair, upper
 
 Function = Callable[[Array], Any]
@@ -90,12 +90,6 @@ def letter_law(point: Point) -> dict[str, float]:
     return hermite | {s.eta.name: step.rate * step.beta} | {x.name: own[of.name] for x, of in named.items()}
 
 
-def letter_functions(point: Point) -> Mapping[str, Function]:
-    """Implementations of sigma, g and their derivatives at a point."""
-    step = step_at(point)
-    return interpretation(step.student, step.target)
-
-
 # --- the resolvent on rows of real networks
 
 
@@ -142,7 +136,7 @@ def real_resolvent(model: Stepped, d: int, seed: int) -> tuple[tuple[float, ...]
     rng = np.random.default_rng(np.random.SeedSequence(97, spawn_key=(d, seed)))
     group = (np.arange(p) >= round(model.share * p)).astype(int)
     letters = np.array(model.letters)[group]
-    start, x = real.unit_rows(p, d, rng), rng.standard_normal((n0, d))
+    start, x = unit_rows(rng, p, d), rng.standard_normal((n0, d))
     labels = SMOOTH[step.target].value(x[:, 0])
     rows = real.after_step(start, SMOOTH[step.student], x, labels, step.rate, letters)
     mean = letters @ rows / (letters @ letters)

@@ -9,7 +9,6 @@ from functools import lru_cache
 import numpy as np
 import sympy as sp
 
-from giantsteps.derivations.activations.activation import activation
 from giantsteps.derivations.bulk.overlapping_bulk import (
     alone,
     answer,
@@ -22,9 +21,6 @@ from giantsteps.derivations.bulk.overlapping_bulk import (
     with_uu,
 )
 from giantsteps.derivations.language import symbols as s
-from giantsteps.numerics.bulk.overlapping_bulk import TurnedEquivalent
-from giantsteps.numerics.bulk.overlapping_rows import turned_bulk
-from giantsteps.numerics.models.network import Network
 from giantsteps.verify.checks.evaluate import Functions
 from giantsteps.verify.checks.points import Point
 from giantsteps.verify.checks.simulation import Measured, at_sizes, column
@@ -71,7 +67,7 @@ def functions_of(start: Start) -> Functions:
 INTERPRETATIONS = tuple(functions_of(start) for start in STARTS.values())
 
 
-def _values(start: Start, alpha0: float) -> dict[str, float]:
+def values_of(start: Start, alpha0: float) -> dict[str, float]:
     return {
         s.alpha0.name: alpha0,
         s.beta.name: start.beta,
@@ -133,7 +129,7 @@ def row_experiment(quantity: sp.Basic, profile: Profile) -> Mapping[str, tuple[M
     def one(start: Start, d: int) -> Measured:
         found = [row_variance(start, d, k) for k in profile.draws(_OF_ROWS)]
         samples, controls = (np.array(x) for x in zip(*found, strict=True))
-        values = _values(start, round(start.alpha0 * d) / d)
+        values = values_of(start, round(start.alpha0 * d) / d)
         return Measured(d, tuple(steadied(samples, controls)), values, functions_of(start))
 
     return at_sizes(STARTS, profile, one, 4)
@@ -162,7 +158,7 @@ def batch_resolvent(start: Start, gain: float, d: int, seed: int) -> tuple[Array
 AVERAGES = (*alone, *with_uu, *with_ut, with_tt)
 
 
-def _averages(start: Start, gain: float, alpha0: float, G: Array) -> tuple[Array, dict[str, float]]:
+def averages(start: Start, gain: float, alpha0: float, G: Array) -> tuple[Array, dict[str, float]]:
     """E[W'], and all averages of W' by name, W' = (1 + W G/alpha0)^-1 W inverted sample by sample on a grid."""
     f = shared_functions(start.student, start.overlap)
     line, weight = _PLACES, _SHARES
@@ -193,12 +189,12 @@ def _solved(start: Start, gain: float, alpha0: float) -> dict[str, float]:
     Z = np.array([[1.0, root], [root, -1.0]])
     G: Array = np.linalg.inv(Z)
     for _ in range(200):
-        effective, averages = _averages(start, gain, alpha0, G)
+        effective, found = averages(start, gain, alpha0, G)
         new = np.linalg.inv(Z + effective)
         change, G = float(np.max(np.abs(new - G))), 0.5 * (G + new)
         if change < 1e-11:
             break
-    return averages
+    return found
 
 
 def batch_experiment(quantity: sp.Basic, profile: Profile) -> Mapping[str, tuple[Measured, ...]]:
@@ -210,33 +206,19 @@ def batch_experiment(quantity: sp.Basic, profile: Profile) -> Mapping[str, tuple
         alpha0 = round(start.alpha0 * d) / d
         found = [batch_resolvent(start, gain, d, k) for k in profile.draws(_OF_BATCHES)]
         forms, controls = (np.array(x) for x in zip(*found, strict=True))
-        values = _values(start, alpha0) | _solved(start, gain, alpha0) | {s.gain.name: gain}
+        values = values_of(start, alpha0) | _solved(start, gain, alpha0) | {s.gain.name: gain}
         return Measured(d, tuple(steadied(forms[:, at], controls)), values)
 
     return at_sizes(BATCHES, profile, one, 4)
 
 
-# ---- the solver ----
+# ---- points of the domain ----
 
 
-def _start_at(point: Point) -> Start:
+def start_at(point: Point) -> Start:
+    """The network of a point."""
     alpha0, beta, overlap = (float(point[x.name]) for x in (s.alpha0, s.beta, s.row_overlap))
     return Start("tanh", "shifted sin", alpha0, beta, 1.3, overlap, 0.0)
-
-
-def solver(point: Point) -> dict[str, float]:
-    """The solver's G and theta.(1 + g B)^-1 theta at some (C, D); averages of W' at that G on the verifier's grid."""
-    start = _start_at(point)
-    network = Network(
-        activation("tanh"), activation("sin(z+7/10)"), alpha=1.0, beta=start.beta, ridge=0.1, alpha0=start.alpha0,
-        eta=start.rate * start.beta, overlap=start.overlap,
-    )  # fmt: skip
-    equivalent = TurnedEquivalent(0.1, start.beta, turned_bulk(network))
-    at = equivalent.blocks(np.array([0.8, 0.4]))
-    gain, a, b, c = map(float, at)
-    _, averages = _averages(start, gain, start.alpha0, np.array([[a, b], [b, c]]))
-    found = {s.gain.name: gain, s.row_trace.name: a, target_form.name: float(equivalent.forms(at)[0, 0])}
-    return _values(start, start.alpha0) | averages | found
 
 
 def sample_answer(point: Point) -> dict[str, float]:

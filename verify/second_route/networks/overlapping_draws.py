@@ -10,16 +10,14 @@ from functools import lru_cache
 import numpy as np
 import sympy as sp
 
-from giantsteps.derivations.activations.activation import activation
 from giantsteps.derivations.language import symbols as s
-from giantsteps.numerics.bulk.overlapping_rows import stepped
-from giantsteps.numerics.models.network import Network
 from giantsteps.verify.checks.evaluate import Functions
 from giantsteps.verify.checks.points import Point
 from giantsteps.verify.checks.simulation import Measured, at_sizes, column
 from giantsteps.verify.protocol.claim import Profile
 from giantsteps.verify.second_route.gradient_step.real import after_step
 from giantsteps.verify.second_route.grids import SMOOTH, Array, Function, hermite_numbers, interpretation, normal_line
+from giantsteps.verify.second_route.networks.step import Step
 
 
 @dataclass(frozen=True)
@@ -33,6 +31,11 @@ class Start:
     rate: float
     overlap: float
     noise: float
+
+    @property
+    def step(self) -> Step:
+        """Its step, as if rows did not overlap."""
+        return Step(self.student, self.target, self.alpha0, self.rate, self.beta, self.noise)
 
 
 # Rates and overlaps at which every term counts; the second student is not odd and the second target not centred.
@@ -95,23 +98,7 @@ def values_of(start: Start, alpha0: float, beta: float) -> dict[str, float]:
     }
 
 
-_EXPRESSIONS = {"shifted sin": "sin(z+7/10)", "quadratic": "3/10+z+z**2/2", "cubic": "z-z**3/6"}
-
-
-def solver_map(point: Point) -> dict[str, float]:
-    """r, c and gamma by the solver's map; the right-hand sides by the verifier's own functions."""
-    start = start_at(point)
-    student, target = (activation(_EXPRESSIONS.get(name, name)) for name in (start.student, start.target))
-    network = Network(
-        student, target, alpha=1.0, beta=start.beta, ridge=0.1, alpha0=start.alpha0, eta=start.rate * start.beta,
-        noise=start.noise, overlap=start.overlap,
-    )  # fmt: skip
-    found = stepped(network)
-    measured = {s.r.name: found.spike, s.c.name: found.bulk, s.gamma.name: found.alignment}
-    return values_of(start, start.alpha0, start.beta) | measured
-
-
-def solver_functions(point: Point) -> Functions:
+def functions_at(point: Point) -> Functions:
     """Implementations at a point."""
     start = start_at(point)
     return functions_for(start.student, start.target, start.overlap)

@@ -1,4 +1,4 @@
-"""A network's step by the names of its functions, and what the theorems on it compute."""
+"""A network's step by the names of its functions, and what the theorems on it compute, at the points of claims too."""
 
 from __future__ import annotations
 
@@ -6,7 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from giantsteps.derivations.activations.activation import Activation, activation
+from giantsteps.derivations.bulk import symbols as s
+from giantsteps.verify.checks.evaluate import Functions
+from giantsteps.verify.checks.points import Point
 from giantsteps.verify.compiled import network
+from giantsteps.verify.second_route.grids import interpretation
 
 # Functions whose names are no text that says what they are.
 TEXTS = {
@@ -68,3 +72,36 @@ def equivalent(step: Step, conjugate: float, shift: float) -> Mapping[str, float
 def batch_forms(target: str, alpha0: float, shift: float) -> Mapping[str, float]:
     """(1/d) tr Q, l and the forms of Q = (A + t)^-1 for a batch of labels without a mean; keys are glyphs."""
     return network.batch_of(named(target), alpha0, shift)
+
+
+def step_at(point: Point) -> Step:
+    """The step of a point of the domain."""
+    values = (float(point.get(name, 0.0)) for name in (s.alpha0.name, "rate", s.beta.name, s.noise.name))
+    return Step(str(point["activation"]), str(point["target"]), *values)
+
+
+def conjugates_at(point: Point) -> tuple[float, float]:
+    """C, and the ridge and D together."""
+    return float(point[s.V1_hat.name]), float(point["shift"])
+
+
+def law_at(point: Point) -> Mapping[str, float]:
+    """The law of the rows by the theorems."""
+    return law(step_at(point))
+
+
+def hermite_law_at(point: Point) -> Mapping[str, float]:
+    """The same for an odd activation, in Hermite numbers."""
+    rows = law_at(point)
+    named = {s.h1_star: s.label_slope[1], s.h2_star: s.label_moment[2]}
+    return {**rows, **{x.name: rows[of.name] for x, of in named.items()}}
+
+
+def bulk_at(point: Point) -> Mapping[str, float]:
+    """V2, V1 and K by the theorems, and what they are made of."""
+    return equivalent(step_at(point), *conjugates_at(point))
+
+
+def functions_at(point: Point) -> Functions:
+    """Implementations of sigma, g and their derivatives at a point."""
+    return interpretation(str(point["activation"]), str(point["target"]))

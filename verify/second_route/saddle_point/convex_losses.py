@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -13,23 +11,14 @@ import sympy as sp
 from giantsteps.derivations.free_energy import symbols as s_free
 from giantsteps.derivations.saddle_point import symbols as s
 from giantsteps.numerics.models.model import Model
-from giantsteps.numerics.saddle_point.any_loss.convex import solve
 from giantsteps.verify.checks.points import Point
 from giantsteps.verify.compiled import losses as compiled
 from giantsteps.verify.compiled.losses import LOSSES, Loss, proximal
 from giantsteps.verify.protocol.claim import Domain, Range
-from giantsteps.verify.protocol.tolerances import CONVEX_SOLVER, MINIMUM
 from giantsteps.verify.second_route.grids import Array, normal_line
-from giantsteps.verify.second_route.losses import for_solver
 from giantsteps.verify.second_route.models import (
     GENERIC,
-    beside,
     between,
-    functions_at,
-    functions_of,
-    measured,
-    model_at,
-    numbers,
 )
 
 # The Huber loss: quadratic up to one, linear beyond.
@@ -206,11 +195,6 @@ ITERATED = Domain(
 )
 
 
-@lru_cache(maxsize=8)
-def _compiled(model: Model, loss: str) -> Mapping[str, float]:
-    return compiled.solved(model, LOSSES[loss])
-
-
 # Few models, each solved once for all claims.
 _NAMES = ("alpha", "beta", "ridge", "spike", "bulk", "alignment")
 _CASES = tuple(
@@ -224,26 +208,6 @@ _CASES = tuple(
 )
 
 
-def _case(point: Point) -> tuple[str, Model]:
+def case(point: Point) -> tuple[str, Model]:
     """The case that a point selects by its alpha; the saddle point replaces the order parameters of the point."""
     return _CASES[int(1e6 * float(point[s.alpha.name])) % len(_CASES)]
-
-
-@lru_cache(maxsize=8)
-def _by_solver(loss: str, model: Model) -> Mapping[str, float]:
-    return numbers(solve(replace(model, loss=for_solver(loss))))
-
-
-def _functions(point: Point) -> Mapping[str, Callable[..., Any]]:
-    loss, model = _case(point)
-    return {**functions_of(model), **compiled.forces(LOSSES[loss])}
-
-
-solution = beside(
-    "equations (119)-(120) at the square loss, compiled, against the ridge solver",
-    measured, lambda point: _compiled(model_at(point), "square"), functions_at, MINIMUM,
-)  # fmt: skip
-saddle = beside(
-    "equations (119)-(120), compiled, against the solver for square and pseudo-Huber losses",
-    lambda point: _by_solver(*_case(point)), lambda point: _compiled(*_case(point)[::-1]), _functions, CONVEX_SOLVER,
-)  # fmt: skip

@@ -1,26 +1,24 @@
-"""Numbers for Appendix D: random models with two letters, solved; and one given bulk, whose traces are summed.
-
-The solver comes from leave-one-out equations and knows nothing of the free energy. Its functions along the spike come
-from their definitions.
+"""Numbers for Appendix D: random models with two letters, their functions along the spike from definitions, and one
+given bulk, whose traces are summed.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from functools import lru_cache, partial
+from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from giantsteps.derivations.activations.activation import activation
 from giantsteps.derivations.saddle_point import symbols as s
 from giantsteps.numerics.models.model import Model, ReadoutGroup
-from giantsteps.numerics.models.solution import Solution
+from giantsteps.verify.checks.points import Point
 from giantsteps.verify.compiled.along import evaluated
 from giantsteps.verify.protocol.claim import Domain, Range
-from giantsteps.verify.second_route.models import GENERIC, SMOOTH, Point, computed, functions_of, problem, solved
-from giantsteps.verify.second_route.values import LETTERS, PAIRS, by_glyph, by_letter, by_pair, value
+from giantsteps.verify.second_route.models import GENERIC, SMOOTH, functions_of, problem
+from giantsteps.verify.second_route.models import model_at as one_letter
+from giantsteps.verify.second_route.values import LETTERS, PAIRS, by_glyph, value
 
 Array = NDArray[np.float64]
 
@@ -54,73 +52,11 @@ DOMAIN = Domain(
 def model_at(point: Point) -> Model:
     """The model with two letters at a point."""
     share = value(point, s.fraction[0])
-    return _model(
-        str(point["activation"]),
-        str(point["target"]),
-        *(value(point, x) for x in (s.alpha, s.beta, s.ridge, s.noise, s.gamma, s.r)),
-        (value(point, s.letter[0]), share, value(point, s.c_of[0])),
-        (value(point, s.letter[1]), 1.0 - share, value(point, s.c_of[1])),
+    groups = (
+        ReadoutGroup(value(point, letter), fraction, value(point, c))
+        for letter, fraction, c in zip(s.letter, (share, 1.0 - share), s.c_of, strict=True)
     )
-
-
-@lru_cache(maxsize=4096)
-def _model(
-    student: str,
-    target: str,
-    alpha: float,
-    beta: float,
-    ridge: float,
-    noise: float,
-    alignment: float,
-    spike: float,
-    *letters: tuple[float, float, float],
-) -> Model:
-    return Model(
-        activation(student),
-        activation(target),
-        alpha=alpha,
-        beta=beta,
-        ridge=ridge,
-        noise=noise,
-        spike=spike,
-        alignment=alignment,
-        readout=tuple(ReadoutGroup(weight, share, bulk) for weight, share, bulk in letters),
-        bulk=1.0,
-    )
-
-
-def measured(point: Point) -> Mapping[str, float] | None:
-    """Numbers for every order parameter and conjugate at a point; None where the solver did not converge."""
-    solution = solved(model_at(point))
-    return numbers(solution) if solution.converged else None
-
-
-def numbers(solution: Solution) -> dict[str, float]:
-    """A solution for two letters as values of the symbols of the theory, by name."""
-    model, order = solution.model, solution.order_parameters
-    hats, ratio = order.conjugates, model.alpha / model.beta
-    values: dict[Any, float] = {
-        s.test_error: solution.test_error,
-        s.training_error: solution.training_error,
-        s.fraction[1]: model.fractions[1],
-        s.rho: (1.0 - model.alignment) * (1.0 + model.alignment),
-    }
-    M = mixed_matrix(hats.C, model.beta, np.array(model.bulks) * order.V2)
-    values |= by_letter({
-        s.m_of: order.m, s.zeta_of: order.zeta, s.psi_of: order.psi, s.q2_of: order.q2, s.V2_of: order.V2,
-        s.V2_hat_of: hats.D, s.q2_hat_of: hats.D_hat, s.zeta_hat_of: ratio * hats.zeta_force,
-        s.psi_hat_of: ratio * hats.psi_force,
-    })  # fmt: skip
-    values |= by_pair({
-        s.q1_of: order.q1, s.V1_of: order.V1, s.V1_hat_of: hats.C, s.q1_hat_of: hats.C_hat, s.mixed: M,
-    })  # fmt: skip
-    return by_glyph(values)
-
-
-def mixed_matrix(C: Array, beta: float, bulk_tau: Array) -> Array:
-    """M = C (1 + Theta C)^-1, by solving a linear system."""
-    k = len(C)
-    return np.asarray(np.linalg.solve((np.eye(k) + beta * bulk_tau[:, None] * C).T, C.T).T, dtype=float)
+    return one_letter({**point, s.c.name: 1.0}).changed(readout=tuple(groups))
 
 
 def functions_at(point: Point) -> Mapping[str, Callable[..., Any]]:
@@ -212,6 +148,3 @@ def _random_conjugates(generator: np.random.Generator) -> dict[Any, float]:
         hats |= {pairs[0][0]: float(own[0]), pairs[1][1]: float(own[1])}
         hats[pairs[0][1]] = float(generator.uniform(-0.8, 0.8) * np.sqrt(own[0] * own[1]))
     return hats
-
-
-appendix_d = computed("Appendix D, compiled, against the solver on random models with two letters", measured, model_at)

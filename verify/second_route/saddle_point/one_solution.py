@@ -6,9 +6,8 @@ The solver knows the traces of Marchenko and Pastur by a quadratic equation, and
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
 
@@ -16,11 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from giantsteps.derivations.bulk import symbols as s
-from giantsteps.numerics.bulk.of_model import equivalent_of
 from giantsteps.numerics.gaussian.coefficients import conditional_coefficients
 from giantsteps.numerics.models.model import Model
-from giantsteps.numerics.saddle_point.equations import nonlinear_part
-from giantsteps.numerics.saddle_point.profile import profile
 from giantsteps.verify.checks.points import Point
 from giantsteps.verify.second_route.grids import normal_line
 from giantsteps.verify.second_route.models import density_integrals, functions_of, model_at
@@ -115,14 +111,20 @@ def _functions(letter: str, limit: str, of: Map) -> dict[str, Callable[..., Any]
     return parts | {f"{limit}_{i + 1}": led(i) for i in range(2)}
 
 
+def setting_at(point: Point) -> Setting:
+    """The setting of a point."""
+    model = model_at(point)
+    return Setting(model, model.ridge, 1.0, str(point["law"]))
+
+
 def maps_at(point: Point) -> Mapping[str, Callable[..., Any]]:
     """F (its iterates L), and wrong ones: G (M) with C and D increasing, H (N) with neither ridge nor unit, at alpha =
     beta.
     """
-    model, law = model_at(point), str(point["law"])
-    right = Setting(model, model.ridge, 1.0, law)
-    rising = Setting(model, model.ridge, 1.0, law, 1.0)
-    bare = Setting(model.changed(alpha=model.beta), 0.0, 0.0, law)
+    right = setting_at(point)
+    model = right.model
+    rising = replace(right, power=1.0)
+    bare = replace(right, model=model.changed(alpha=model.beta), ridge=0.0, unit=0.0)
     return {
         **functions_of(model),
         **_functions("F", "L", the_map(right)),
@@ -134,39 +136,6 @@ def maps_at(point: Point) -> Mapping[str, Callable[..., Any]]:
 def nothing(point: Point) -> Mapping[str, float]:
     """The point has all that the statement speaks of."""
     return {}
-
-
-def solution(point: Point) -> Mapping[str, float]:
-    """(T, tau) of a model with a ridge: the solver's for Marchenko-Pastur's law, by iteration from above for others."""
-    model, law = model_at(point), str(point["law"])
-    if not LAWS[law]:
-        found = _newton(model, model.ridge, 1.0)
-    else:
-        found = iterated(the_map(Setting(model, model.ridge, 1.0, law)), (model.bulk / model.ridge, 1 / model.ridge))
-    return {s.V1.name: found[0], s.V2.name: found[1]}
-
-
-def two_solutions(point: Point) -> Mapping[str, float]:
-    """`solution`, and what the iteration from far below leads to."""
-    model, law = model_at(point), str(point["law"])
-    other = iterated(the_map(Setting(model, model.ridge, 1.0, law)), (1e-9, 1e-9))
-    return {**solution(point), s.V1_other.name: other[0], s.V2_other.name: other[1]}
-
-
-def without_ridge(point: Point) -> Mapping[str, float]:
-    """The solver's (T, tau) in the limit of a vanishing ridge, and what the iteration from far below leads to; in units
-    of 1/ridge below the interpolation threshold.
-    """
-    model = model_at(point)
-    ridge, unit = (0.0, 1.0) if model.alpha > model.beta else (1.0, 0.0)
-    found, other = _newton(model, ridge, unit), iterated(the_map(Setting(model, ridge, unit)), (1e-9, 1e-9))
-    return {s.V1.name: found[0], s.V2.name: found[1], s.V1_other.name: other[0], s.V2_other.name: other[1]}
-
-
-def _newton(model: Model, ridge: float, unit: float) -> Pair:
-    # The rule that the solver starts with is refined twice, as it would do itself.
-    solved = nonlinear_part(profile(model, 2), equivalent_of(model, ridge), model.alpha / model.beta, unit=unit)
-    return (float(solved.values[0]), float(solved.values[1])) if solved.converged else (math.nan, math.nan)
 
 
 def random_maps(point: Point) -> Mapping[str, float]:

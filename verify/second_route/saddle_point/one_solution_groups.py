@@ -1,5 +1,5 @@
-"""Numbers for the map of (T, tau) with two groups: by traces of dense matrices of one bulk, of any spectrum, and by the
-solver's block equations. Order is Loewner's of T, and that of numbers for each entry of tau.
+"""Numbers for the map of (T, tau) with two groups: by traces of dense matrices of one bulk, of any spectrum, or others.
+Order is Loewner's of T, and that of numbers for each entry of tau.
 """
 
 from __future__ import annotations
@@ -11,7 +11,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from giantsteps.derivations.bulk import symbols as s
-from giantsteps.numerics.bulk.equivalent import IsotropicGroups, pack, unpack
 from giantsteps.verify.checks.points import Point
 from giantsteps.verify.second_route.models import functions_of, model_at
 from giantsteps.verify.second_route.saddle_point.one_solution import LINE
@@ -23,7 +22,7 @@ Pair = tuple[Array, Array]
 Traces = Callable[[Array, Array], Pair]
 Map = Callable[[Array, Array], Pair]
 
-_FRACTIONS, _BULKS, _WEIGHTS = (0.375, 0.625), (0.8, 1.4), (1.0, -0.6)
+FRACTIONS, BULKS, _WEIGHTS = (0.375, 0.625), (0.8, 1.4), (1.0, -0.6)
 _NEURONS, _INPUTS = 16, 10
 _OF_GROUP = np.repeat((0, 1), (6, 10))
 
@@ -33,7 +32,7 @@ def _bulk(seed: int) -> Array:
     """W W^T of one bulk: columns and rows of different sizes."""
     generator = np.random.default_rng(seed)
     W = generator.standard_normal((_NEURONS, _INPUTS)) * generator.uniform(0.2, 1.8, _INPUTS)
-    W *= np.sqrt(np.array(_BULKS)[_OF_GROUP, None] / _INPUTS)
+    W *= np.sqrt(np.array(BULKS)[_OF_GROUP, None] / _INPUTS)
     return np.asarray(W @ W.T)
 
 
@@ -54,17 +53,11 @@ def _dense(gram: Array, ridge: float) -> Traces:
     return traces
 
 
-def _limit(ridge: float, beta: float) -> Traces:
-    """The same in the limit, for an isotropic bulk, by the solver."""
-    equivalent = IsotropicGroups(ridge, beta, np.array(_BULKS), np.array(_FRACTIONS))
-    return lambda conjugate, diagonal: unpack(equivalent.at(pack(conjugate, diagonal)).values)
-
-
 def _map(point: Point, traces: Traces, power: float = -1.0) -> Map:
     """F; with another power of 1 + V a map whose C and D increase."""
     nodes, weights = LINE
     model = model_at(point)
-    groups = [model.changed(spike=u * model.spike, bulk=c) for u, c in zip(_WEIGHTS, _BULKS, strict=True)]
+    groups = [model.changed(spike=u * model.spike, bulk=c) for u, c in zip(_WEIGHTS, BULKS, strict=True)]
     first = np.array([functions_of(group)["mu1"](nodes) for group in groups])
     second = np.array([functions_of(group)["mu2"](nodes) ** 2 for group in groups])
     ratio = model.alpha / model.beta
@@ -90,7 +83,7 @@ def _cone(generator: np.random.Generator) -> Pair:
     return root @ root.T, np.exp(generator.uniform(-3.0, 3.0, 2))
 
 
-def _gaps(point: Point, traces: Traces, largest: Pair) -> Mapping[str, float]:
+def gaps(point: Point, traces: Traces, largest: Pair) -> Mapping[str, float]:
     """By how much F is increasing and strictly subhomogeneous at random points; `largest` is (T, tau) at C = D = 0 and
     ridge 1.
     """
@@ -117,18 +110,11 @@ def _gaps(point: Point, traces: Traces, largest: Pair) -> Mapping[str, float]:
     }
 
 
-def in_the_limit(point: Point) -> Mapping[str, float]:
-    """The gaps of the solver's block equations."""
-    ridge, beta = value(point, s.ridge), value(point, s.beta)
-    fractions = np.array(_FRACTIONS)
-    return _gaps(point, _limit(ridge, beta), (np.diag(np.array(_BULKS) * fractions), fractions))
-
-
 def of_one_bulk(point: Point) -> Mapping[str, float]:
     """The gaps of traces of dense matrices."""
     gram = _bulk(int(value(point, "seed")))
     traces = _dense(gram, value(point, s.ridge))
-    return _gaps(point, traces, _dense(gram, 1.0)(np.zeros((2, 2)), np.zeros(2)))
+    return gaps(point, traces, _dense(gram, 1.0)(np.zeros((2, 2)), np.zeros(2)))
 
 
 def two_solutions(point: Point) -> Mapping[str, float]:

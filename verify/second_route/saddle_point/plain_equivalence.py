@@ -10,9 +10,8 @@ from functools import lru_cache
 import numpy as np
 import sympy as sp
 
-from giantsteps.derivations.activations.activation import activation
-from giantsteps.derivations.equivalence import symbols as s_map
 from giantsteps.derivations.saddle_point import symbols as s
+from giantsteps.numerics.experiments.ensembles import unit_rows
 from giantsteps.numerics.gaussian.evaluate import compile_numpy
 from giantsteps.numerics.models.model import Model
 from giantsteps.verify.checks.points import Point
@@ -20,10 +19,8 @@ from giantsteps.verify.checks.simulation import Measured, at_sizes, column
 from giantsteps.verify.compiled.random_features import plain, plain_after_step, target_constants
 from giantsteps.verify.protocol.claim import Profile
 from giantsteps.verify.second_route.equivalence import features as feature_numbers
-from giantsteps.verify.second_route.gradient_step.real import unit_rows
 from giantsteps.verify.second_route.grids import SMOOTH, average, grid
-from giantsteps.verify.second_route.models import beside, between, model_at, numbers, solved
-from giantsteps.verify.second_route.saddle_point.simulations import simulated_at
+from giantsteps.verify.second_route.models import between, model_at
 
 he = np.polynomial.hermite_e
 
@@ -81,30 +78,9 @@ def plain_equivalence(model: Model) -> Mapping[str, float]:
     return {**found, s.excess.name: found[s.q1.name] - found[s.psi.name] ** 2}
 
 
-@lru_cache(maxsize=64)
-def _by_solver(model: Model) -> float:
-    """The error of the solver without a spike: mu1 z + mu* (z^2 - c)/(c sqrt(2)) learns what the fit along v leaves."""
-    found = plain_equivalence(model)
-    mu1, mu2, first, second = (found[x.name] for x in (s.mu1_constant, s.mu2_constant, s.h1_star, s.h2_star))
-    linear = math.sqrt(1 - model.alignment**2) * first
-    rest = math.sqrt((second - first**2) / 2)
-    c = model.bulk
-    student = activation(f"{mu1!r}*z + {mu2 / (c * math.sqrt(2))!r}*(z**2 - {c!r})")
-    target = activation(f"{linear!r}*z + {rest!r}*he(2, z)")
-    return solved(replace(model, activation=student, target=target, spike=0.0, alignment=0.0)).test_error
-
-
 def plain_at(point: Point) -> Mapping[str, float]:
     """The plain map's fixed point at a random model."""
     return plain_equivalence(model_at(point))
-
-
-def error_at(point: Point) -> Mapping[str, float]:
-    """Its test error by the solver for plain random features."""
-    return {s.gaussian_error.name: _by_solver(model_at(point))}
-
-
-by_theorems = beside("the plain map after a step, compiled, against the solver without a spike", error_at, plain_at)
 
 
 # ---- simulations ----
@@ -123,22 +99,7 @@ UNTRAINED: Mapping[str, Model] = {
 }
 SEED = 61
 SEEDS = 4  # per seed of the profile, at half its dimensions: a draw costs d^3 and has a variance of order 1/d
-_SEEDS_STEPPED = 7
-
-
-def features(models: Mapping[str, Model], quantity: sp.Basic, profile: Profile) -> Mapping[str, tuple[Measured, ...]]:
-    """Test errors of ridge on real features, at half the profile's dimensions with more seeds."""
-    column(quantity, s.test_error)
-
-    def one(model: Model, d: int) -> Measured:
-        # Of the stepped ones more: the nearest wrong neighbour of their error is five per cent away.
-        count = SEEDS if model.spike == 0.0 else _SEEDS_STEPPED
-        simulation, at = simulated_at(model, d, profile.draws(count), SEED)
-        found = solved(at)
-        values = {**plain_equivalence(at), **numbers(found), s_map.equivalent_error.name: found.test_error}
-        return Measured(d, simulation.values("test_error"), values)
-
-    return at_sizes(models, profile, one)
+SEEDS_STEPPED = 7  # the nearest wrong neighbour of their error is five per cent away
 
 
 @lru_cache(maxsize=1024)
@@ -148,7 +109,7 @@ def plain_experiment(model: Model, d: int, seed: int) -> tuple[float, float]:
     mu1, mu2, first, second = (found[x.name] for x in (s.mu1_constant, s.mu2_constant, s.h1_star, s.h2_star))
     n, p = round(model.alpha * d), round(model.beta * d)
     rng = np.random.default_rng(np.random.SeedSequence(SEED, spawn_key=(d, seed)))
-    rows = math.sqrt(model.bulk) * unit_rows(p, d, rng)
+    rows = math.sqrt(model.bulk) * unit_rows(rng, p, d)
     rows[:, 0] += model.spike
     theta = np.zeros(d)
     theta[:2] = model.alignment, math.sqrt(1 - model.alignment**2)

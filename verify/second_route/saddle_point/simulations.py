@@ -1,20 +1,18 @@
-"""Simulations of spiked random features against the claims of Section 3.3."""
+"""Simulated ridge readouts of spiked random features against statements on their order parameters and errors."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from functools import partial
+from collections.abc import Callable, Mapping
 
 import sympy as sp
 
 from giantsteps.derivations.language import symbols as s
-from giantsteps.numerics.experiments.ridge import Simulation
 from giantsteps.numerics.experiments.simulate import simulate
 from giantsteps.numerics.models.model import Model
-from giantsteps.numerics.models.solution import Solution
-from giantsteps.verify.checks.simulation import BySimulation, Measured, column
+from giantsteps.verify.checks.evaluate import Functions
+from giantsteps.verify.checks.simulation import Measured, at_sizes, column
 from giantsteps.verify.protocol.claim import Profile
-from giantsteps.verify.second_route.models import between, density_integrals, functions_of, numbers, solved
+from giantsteps.verify.second_route.models import between
 
 # Two models with label noise, one of them with a student that cannot follow the target along the spike.
 MODELS: Mapping[str, Model] = {
@@ -25,9 +23,6 @@ MODELS: Mapping[str, Model] = {
         "sin(z)", "tanh(z)", alpha=1.5, beta=0.5, ridge=0.5, noise=0.05, alignment=0.7, spike=1.5, bulk=1.2
     ),
 }
-SEED = 33
-
-
 # What the simulation calls the order parameters that it measures.
 _OBSERVABLES = {
     s.m: "m",
@@ -38,38 +33,22 @@ _OBSERVABLES = {
     s.test_error: "test_error",
     s.training_error: "training_error",
 }
+# The numbers and the functions that statements are evaluated with, at the ratios that whole sizes have.
+Beside = Callable[[Model], tuple[Mapping[str, float], Functions]]
 
 
-def simulated(*models: str) -> BySimulation:
-    """The check that a statement predicts an order parameter, on the models named (all by default)."""
-    return BySimulation("ridge on spiked random features", partial(experiment, models or tuple(MODELS)))
+def simulated(
+    models: Mapping[str, Model], beside: Beside, seed: int, draws: int, quantity: sp.Basic, profile: Profile
+) -> Mapping[str, tuple[Measured, ...]]:
+    """One observable of ridge readouts at half the profile's dimensions with so many ``draws`` per seed of the profile:
+    cheaper for the same precision, and wrong neighbours are not left to luck.
+    """
+    observable = tuple(_OBSERVABLES.values())[column(quantity, *_OBSERVABLES)]
 
+    def one(model: Model, d: int) -> Measured:
+        chosen = profile.draws(draws)
+        run = simulate(model, dimension=d, seeds=len(chosen), seed=seed + chosen.start)
+        assert isinstance(run.model, Model)
+        return Measured(d, run.values(observable), *beside(run.model))
 
-def experiment(models: tuple[str, ...], quantity: sp.Basic, profile: Profile) -> Mapping[str, tuple[Measured, ...]]:
-    """One observable at half the profile's dimensions with three times its seeds: cheaper for the same precision."""
-    observables = tuple(_OBSERVABLES)
-    observable = _OBSERVABLES[observables[column(quantity, *observables)]]
-    return {
-        name: tuple(_measure(MODELS[name], observable, d // 2, profile.draws(3)) for d in profile.dimensions)
-        for name in models
-    }
-
-
-def _measure(model: Model, observable: str, dimension: int, draws: range) -> Measured:
-    simulation, at_sizes = simulated_at(model, dimension, draws, SEED)
-    return Measured(dimension, simulation.values(observable), with_moments(solved(at_sizes)), functions_of(at_sizes))
-
-
-def simulated_at(model: Model, dimension: int, draws: range, seed: int) -> tuple[Simulation, Model]:
-    """A simulation, and the model at the ratios that its whole sizes have."""
-    simulation = simulate(model, dimension=dimension, seeds=len(draws), seed=seed + draws.start)
-    if not isinstance(simulation.model, Model):
-        raise TypeError("spiked random features are simulated from a model")
-    return simulation, simulation.model
-
-
-def with_moments(solution: Solution) -> dict[str, float]:
-    """A solution's numbers, with the second moments of the resolvent at its conjugates."""
-    values = numbers(solution)
-    shift = values[s.ridge.name] + values[s.V2_hat.name]
-    return {**density_integrals(values[s.beta.name], values[s.c.name], shift, values[s.V1_hat.name]), **values}
+    return at_sizes(models, profile, one)

@@ -17,20 +17,15 @@ from giantsteps.numerics.experiments.ensembles import Sizes, spiked_random_featu
 from giantsteps.numerics.gaussian.coefficients import conditional_coefficients
 from giantsteps.numerics.gaussian.nodes import density
 from giantsteps.numerics.models import losses
-from giantsteps.numerics.models.losses import ClippedLine
-from giantsteps.numerics.models.model import Model, ModelError, ReadoutGroup
+from giantsteps.numerics.models.model import Model, ReadoutGroup
 from giantsteps.numerics.models.solution import Solution
-from giantsteps.numerics.saddle_point.any_loss import convex
-from giantsteps.numerics.saddle_point.any_loss.clipped_lines import clipped_moments
 from giantsteps.numerics.saddle_point.any_loss.convex import solve
-from giantsteps.numerics.saddle_point.any_loss.sample_averages import SignLabel, normal_cdf
 from giantsteps.numerics.saddle_point.finite_width import at_width
 from giantsteps.numerics.saddle_point.profile import profile
 from giantsteps.numerics.saddle_point.ridge import solve as solve_ridge
 
 VALUES = {"alpha": 1.5, "beta": 1.0, "ridge": 0.1, "spike": 1.0, "bulk": 1.0, "alignment": 0.8}
 TWO = (ReadoutGroup(1.0, 0.5, 1.0, 0.0), ReadoutGroup(-0.5, 0.5, 1.3, 0.2))
-NAMES = ("m", "zeta", "psi", "q1", "q2", "V1", "V2")
 
 
 def _model(student: str, target: str, **values: object) -> Model:
@@ -43,18 +38,6 @@ MODELS = {
     "two groups": _model("tanh", "sin", readout=TWO),
     "aligned": _model("relu", "sin", alignment=1.0, alpha=2.5),
 }
-
-
-@pytest.mark.parametrize("model", MODELS.values(), ids=MODELS.keys())
-def test_the_square_loss_is_the_ridge_readout(model: Model) -> None:
-    found, ridge = solve(model), solve_ridge(model)
-    # Two programs for one fixed point: the bar is 1e-8, rounding leaves 1e-11.
-    assert found.converged
-    assert found.test_error == pytest.approx(ridge.test_error, abs=1e-10)
-    assert found.training_error == pytest.approx(ridge.training_error, abs=1e-10)
-    for name in NAMES:
-        ours, theirs = getattr(found.order_parameters, name), getattr(ridge.order_parameters, name)
-        assert np.allclose(ours, theirs, rtol=1e-8, atol=1e-9), name
 
 
 def test_a_loss_given_by_its_proximal_operator() -> None:
@@ -90,14 +73,6 @@ def test_labels_of_a_smooth_target_are_its_sign() -> None:
     assert plain.classification_error is not None
     # The squared error is to the target itself.
     assert abs(ours.mean_squared_error - plain.mean_squared_error) > 1e-3
-
-
-def test_label_noise_flips_signs() -> None:
-    # P(sign(1 + N(0, 1)) = 1) = Phi(1), and one breakpoint at 0.
-    label = SignLabel.of(activation("sign"), 1.0)
-    up = 0.5 * (1.0 + math.erf(1.0 / math.sqrt(2.0)))
-    assert label.start == pytest.approx(1.0 - up, abs=1e-14)
-    assert label.jumps == pytest.approx([2.0 * up - 1.0], abs=1e-14)
 
 
 STEP: dict[str, Any] = {"alpha": 1.5, "beta": 1.0, "ridge": 0.05, "alpha0": 3.0, "eta": 4.0, "noise": 0.1}
@@ -147,37 +122,6 @@ def test_classification_error_of_plain_random_features_is_an_angle(loss: losses.
     variance = slope**2 * (zeta**2 + float(order.q1[0, 0])) + rest * float(order.q2[0])
     covariance = slope * (0.7 * zeta + math.sqrt(1.0 - 0.49) * psi)
     assert found.classification_error == pytest.approx(math.acos(covariance / math.sqrt(variance)) / math.pi, abs=1e-9)
-
-
-def test_where_features_saturate_the_absolute_loss_is_solved() -> None:
-    """V falls to zero along the spike like exp(-r^2 kappa^2/(2c)): the clipped line is as short as rounding there."""
-    model = _model(
-        "sign", "he2", alpha=1.62, beta=1.3, ridge=0.0356, noise=0.307, spike=1.63, bulk=0.816, alignment=0.792
-    )
-    found = solve(model.changed(loss=losses.ABSOLUTE))
-    assert found.converged, found.status
-    # An odd student beside an even target: the parities say m = zeta = psi = 0.
-    order = found.order_parameters
-    assert [abs(float(x[0])) for x in (order.m, order.zeta, order.psi)] == pytest.approx([0.0] * 3, abs=1e-9)
-
-
-@pytest.mark.parametrize("line", [ClippedLine(-0.5, 0.5, 1.0), ClippedLine(-1.0, 1.0, 0.0), ClippedLine(0.0, 1.0, 0.0)])
-def test_short_and_long_lines_meet(line: ClippedLine) -> None:
-    mean, deviation = np.linspace(-6.0, 6.0, 25), np.full(25, 0.8)
-    # Just below and above where the moments change from a rule to closed forms.
-    pair = [
-        clipped_moments(mean, deviation, np.full(25, share * 0.25 * 0.8 / line.high), line)
-        for share in (1 - 1e-9, 1 + 1e-9)
-    ]
-    for below, above in zip(*pair, strict=True):
-        # The rule of 8 points is exact to rounding here; 1e-9 of the width moves the moments as little.
-        assert below == pytest.approx(above, abs=1e-8)
-    # A line of no length: the force takes its two bounds, its slope is their distance times the density.
-    force, slope, _, _, square, *_ = clipped_moments(mean, deviation, np.zeros(25), line)
-    above = normal_cdf(mean / deviation)
-    assert force == pytest.approx(line.high * above + line.low * (1.0 - above), abs=1e-14)
-    assert slope == pytest.approx((line.high - line.low) * density(mean / deviation) / deviation, abs=1e-14)
-    assert square == pytest.approx(line.high**2 * above + line.low**2 * (1.0 - above), abs=1e-14)
 
 
 def _fitted(model: Model, d: int, seed: int) -> dict[str, float]:
@@ -234,18 +178,6 @@ def test_logistic_regression_by_scipy() -> None:
         assert abs(mean - theory) < 5.0 * error, name
 
 
-@pytest.mark.thorough
-def test_logistic_regression_by_scipy_at_dimension_1000() -> None:
-    """The order parameters at d = 1000 against a minimiser that nobody here wrote."""
-    model, d = _model("tanh", "sign"), 1000
-    rows = [_fitted(model, d, seed) for seed in range(8)]
-    for name, theory, mean, error in _compared(solve(model.changed(loss=losses.LOGISTIC), width=d), rows):
-        # Student's t with 7 degrees of freedom exceeds 6 with probability 5e-4, six observables: 3e-3.
-        assert abs(mean - theory) < 6.0 * error, name
-        # And the comparison says something: an error of a fifth would have been seen in every observable.
-        assert 6.0 * error < 0.2 * abs(theory), name
-
-
 def test_proximal_operators_minimise() -> None:
     rng = np.random.default_rng(3)
     y, omega = rng.choice([-1.0, 1.0], 200), 3.0 * rng.standard_normal(200)
@@ -260,43 +192,6 @@ def test_proximal_operators_minimise() -> None:
         floor = objective(h) - 1e-13 * (1.0 + objective(h))
         for step in (1e-4, -1e-4, 0.3, -0.3):
             assert np.all(objective(h + step) >= floor), loss.name
-
-
-@pytest.mark.parametrize("text", ["cubic", "huber", "huber:x", "huber:-1", "huber:inf", "logistic:2", ""])
-def test_unknown_losses_are_refused(text: str) -> None:
-    with pytest.raises(losses.LossError, match="for example huber:1"):
-        losses.loss_named(text)
-
-
-def test_what_is_not_built_is_refused() -> None:
-    with pytest.raises(ModelError, match="ridge = 0"):
-        solve(_model("tanh", "sign", ridge=0.0).changed(loss=losses.HINGE))
-    with pytest.raises(ModelError, match="targets in"):
-        solve(_model("tanh", "tanh", noise=0.1).changed(loss=losses.HINGE))
-    stepped = Model.from_gradient_step(
-        activation("tanh"), activation("tanh"), **(STEP | {"noise": 0.0}), bulk_model="network"
-    )
-    with pytest.raises(ModelError, match="own bulk is built for targets in"):
-        solve(stepped.changed(loss=losses.HINGE))
-    assert solve(stepped.changed(loss=losses.ABSOLUTE)).converged
-    found = solve(_model("tanh", "sign", noise=0.3).changed(loss=losses.LOGISTIC))
-    assert isinstance(found, Solution)
-    assert found.converged
-
-
-def test_the_share_of_wrong_signs_is_that_of_the_finer_rule(monkeypatch: pytest.MonkeyPatch) -> None:
-    model = Model("tanh", "sign", 1.5, 1.0, 1.0, spike=1.0, bulk=1.0, alignment=0.8, loss="logistic")
-    asked: list[int] = []
-
-    def share(system: Any, *given: Any) -> float:
-        asked.append(system.refine)
-        return 0.25 + 1e-3 * system.refine
-
-    monkeypatch.setattr(convex, "_wrong", share)
-    found = solve(model)
-    assert asked == [asked[0], asked[0] + 1]
-    assert found.classification_error == 0.25 + 1e-3 * asked[1]
-    assert found.parameter_error == pytest.approx(1e-3)
 
 
 def test_wrong_signs_where_what_lies_across_the_spike_is_larger_than_the_noise() -> None:
@@ -363,25 +258,3 @@ def test_the_error_estimate_holds_what_is_left_of_the_equations() -> None:
     assert found.error_estimate >= found.residual
     assert found.parameter_error is not None
     assert found.parameter_error >= found.residual
-
-
-def test_the_parameter_error_holds_that_of_the_wrong_signs(monkeypatch: pytest.MonkeyPatch) -> None:
-    model = Model("tanh", "sign", 1.5, 1.0, 1.0, spike=1.0, bulk=1.0, alignment=0.8, loss="logistic")
-    plain = solve(model)
-    for off in (1e-8, 1e-4):
-        monkeypatch.setattr(convex, "_classification_error", lambda system, x, off=off: (0.25, off))
-        found = solve(model)
-        assert (found.classification_error, found.parameter_error, found.converged) == (0.25, off, True)
-        assert found.status == f"converged, but the quadrature limits the classification error to about {off:.1e}"
-        # What else was solved for is as well known as it was.
-        assert (found.test_error, found.error_estimate) == (plain.test_error, plain.error_estimate)
-    # Along two directions no rule has places of its own, and says what it does not know.
-    two = model.changed(
-        readout=tuple(ReadoutGroup(1.5, 0.5, further_weights=(u,)) for u in (1.0, -1.0)), alignment=0.6,
-        further_alignments=(0.5,), ridge=100.0,
-    )  # fmt: skip
-    monkeypatch.undo()
-    coarse = solve(two)
-    assert coarse.converged
-    assert coarse.parameter_error is not None
-    assert coarse.parameter_error > 1e-6

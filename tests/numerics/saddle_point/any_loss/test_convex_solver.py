@@ -3,31 +3,21 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 
 import numpy as np
 import pytest
-from scipy import stats
 
 from giantsteps.derivations.activations.activation import activation
-from giantsteps.numerics.bulk.of_model import equivalent_of
 from giantsteps.numerics.gaussian.coefficients import conditional_coefficients
 from giantsteps.numerics.gaussian.nodes import density
 from giantsteps.numerics.models import losses
 from giantsteps.numerics.models.model import Model, ReadoutGroup
 from giantsteps.numerics.models.solution import Solution
-from giantsteps.numerics.saddle_point.any_loss.classification import classification_error
 from giantsteps.numerics.saddle_point.any_loss.convex import solve
 from giantsteps.numerics.saddle_point.any_loss.envelope import Output, sampler
-from giantsteps.numerics.saddle_point.any_loss.newton import Found, along_path
-from giantsteps.numerics.saddle_point.any_loss.system import System
-from giantsteps.numerics.saddle_point.profile import profile
 from giantsteps.verify.digits.solve import solve as solve_any
 
 NAMES = ("m", "zeta", "psi", "q1", "q2", "V1", "V2")
-STUDENTS = ("tanh", "erf", "sigmoid", "relu", "leaky_relu(z,1/10)", "softplus", "sin", "hardtanh")
-TARGETS = ("tanh", "sin", "sign", "hardtanh", "he2", "he3", "relu", "sigmoid")
-LOSSES = ("logistic", "hinge", "absolute", "huber:0.3", "huber:1.0")
 
 
 def _unknowns(found: Solution) -> np.ndarray:
@@ -118,27 +108,6 @@ def test_hard_cases_have_the_identities_of_a_minimum(name: str) -> None:
     _assert_identities(HARD[name])
 
 
-def _drawn(rng: np.random.Generator) -> Model:
-    loss, student, target = (str(rng.choice(names)) for names in (LOSSES, STUDENTS, TARGETS))
-    margin = loss in ("logistic", "hinge")
-    if margin and target in ("sin", "relu", "sigmoid"):
-        target = "sign"  # signs that change without end, or not at all
-    noise = float(rng.choice([0.0, 10.0 ** rng.uniform(-2.0, 0.0)])) if not margin or target == "sign" else 0.0
-    return Model(
-        student, target, *(float(10.0**x) for x in rng.uniform(-1.0, 1.0, 2)),
-        ridge=float(10.0 ** rng.uniform(-3.0, 1.0)), noise=noise,
-        spike=float(rng.choice([0.0, rng.uniform(-2.5, 2.5)], p=[0.1, 0.9])), bulk=float(rng.uniform(0.3, 2.5)),
-        alignment=float(rng.choice([0.0, 1.0, rng.uniform(-1.0, 1.0)], p=[0.05, 0.05, 0.9])), loss=loss,
-    )  # fmt: skip
-
-
-@pytest.mark.thorough
-def test_a_hundred_models_have_the_identities_of_a_minimum() -> None:
-    rng = np.random.default_rng(0)
-    for _ in range(100):
-        _assert_identities(_drawn(rng))
-
-
 def test_the_estimate_covers_every_order_parameter() -> None:
     """A finer rule than the one that was stopped at moves nothing by more than the estimate."""
     for model in HARD.values():
@@ -147,41 +116,6 @@ def test_the_estimate_covers_every_order_parameter() -> None:
         # Beside the estimate the rounding of some hundred terms.
         assert np.max(moved) <= found.parameter_error + 1e-12
         assert abs(found.test_error - finer.test_error) <= found.error_estimate + 1e-12
-
-
-@pytest.mark.parametrize("until", [0.5, 0.0])
-def test_a_path_ends_where_it_leads_or_nowhere(until: float, monkeypatch: pytest.MonkeyPatch) -> None:
-    model = Model("tanh", "sin", alpha=1.5, beta=1.0, ridge=0.1, spike=1.0, bulk=1.0, alignment=0.8)
-    system = System(profile(model), model, equivalent_of(model, model.ridge), losses.huber(0.5), 0)
-    start = np.concatenate([[1.0, 1.0], [0.1], [0.1, 0.1], [1.0, 1.0]])
-    # Nothing is found closer to the end than this; the noise at t of the path is 1e-9^(1 - t), at its end none.
-    monkeypatch.setattr(
-        "giantsteps.numerics.saddle_point.any_loss.newton.newton",
-        _newton_until(1e-9 ** (1.0 - until) if until else 0.0),
-    )
-    found = along_path(system, start, 1.0, lambda ridge: equivalent_of(model, ridge))
-    assert found.ended is (until == 0.0)
-    assert not found.ended or found.at.system is system
-
-
-def _newton_until(smoothing: float) -> Callable[[System, np.ndarray], Found]:
-    def search(system: System, start: np.ndarray) -> Found:
-        at = system.at(start, system.sampler(start))
-        return Found(start, at, 0.0 if system.smoothing >= smoothing else math.inf, 1)
-
-    return search
-
-
-@pytest.mark.parametrize("loss", [losses.SQUARE, losses.huber(0.5)], ids=lambda loss: loss.name)
-def test_the_estimate_is_what_the_last_refinement_moved(loss: losses.Loss, monkeypatch: pytest.MonkeyPatch) -> None:
-    # A steep student on rules that are refined once: what is left is far above rounding.
-    monkeypatch.setattr("giantsteps.numerics.saddle_point.any_loss.convex.QUADRATURE_GOAL", math.inf)
-    model = Model("erf(3*z)", "tanh(3*z)", alpha=1.5, beta=1.0, ridge=1e-3, spike=2.0, bulk=0.3, alignment=0.9)
-    once, twice = (solve(model.changed(loss=loss), refine=refine) for refine in (0, 1))
-    moved = abs(twice.test_error - once.test_error)
-    assert moved > 1e-12
-    # Both end Newton's method at corrections of 1e-12.
-    assert twice.error_estimate == pytest.approx(moved, rel=1e-2, abs=2e-12)
 
 
 def test_a_mean_that_separates_the_labels_is_said() -> None:
@@ -259,29 +193,6 @@ def test_the_logistic_prox_at_every_scale() -> None:
     assert np.max(np.abs(h - margin - V * s) / (1.0 + np.abs(margin) + V * s)) < 1e-14
 
 
-@pytest.mark.parametrize("output", [-0.8, 0.0, 0.3])
-def test_a_sign_is_missed_as_often_as_two_normal_numbers_differ_in_sign(output: float) -> None:
-    variance, share = 1.7, 0.6
-    even, model = (
-        np.array([1.0]),
-        Model(activation("tanh"), activation("sign"), 1.0, 1.0, 0.1, alignment=0.0, spike=1.0, bulk=1.0),
-    )
-    mean, across = np.array([output]), np.array([share * math.sqrt(variance)])
-    # Without alignment the label is the sign of z, and the output N(mean, variance) has the correlation 0.6 with it.
-    blind = classification_error(model, np.array([0.0]), even, mean, across, np.array([variance]))
-    size = output / math.sqrt(variance)
-    agree = stats.multivariate_normal([0.0, 0.0], [[1.0, share], [share, 1.0]]).cdf([0.0, size])
-    both = agree + stats.multivariate_normal([0.0, 0.0], [[1.0, share], [share, 1.0]]).cdf([0.0, -size])
-    # P(z > 0, omega > 0) = P(-z < 0, -omega < 0), and the other way round.
-    assert blind == pytest.approx(1.0 - both, abs=1e-9)
-    # With all of it the label is the sign of the place, and nothing else is correlated with it.
-    for place in (-0.4, 0.4):
-        seen = classification_error(
-            model.changed(alignment=1.0), np.array([place]), even, mean, np.array([0.0]), np.array([variance])
-        )
-        assert seen == pytest.approx(stats.norm.cdf(-math.copysign(size, place * output)), abs=1e-12)
-
-
 def test_what_doubles_round_away_is_part_of_the_estimate() -> None:
     # A Huber loss that is never linear is half of the square loss, whose digits are known.
     ratios = {"alpha": 14.27165790264964, "beta": 14.303119897937238, "ridge": 2.2932673694136204e-06}
@@ -292,15 +203,6 @@ def test_what_doubles_round_away_is_part_of_the_estimate() -> None:
     assert found.converged
     assert found.mean_squared_error is not None
     assert 1e-13 < abs(found.mean_squared_error - exact) <= found.error_estimate < 1e-10
-
-
-def test_what_large_features_round_away_is_part_of_the_estimate() -> None:
-    ratios = {"alpha": 9.448917120798768, "beta": 13.07904067086289, "ridge": 3.6629572124492022}
-    features = {"spike": 6.415869630154498, "bulk": 1.067852002304592, "alignment": 0.6466314957926484}
-    model = Model("z**3", "sin", noise=0.26091888376427147, **ratios, **features)
-    found = solve(model.changed(loss="huber:1e8"))
-    exact = 0.5 * (float(solve_any(model, digits=25).test_error) + model.noise)
-    assert abs(found.test_error - exact) <= found.error_estimate < 1e-9
 
 
 def test_an_iterate_out_of_reach_ends_as_not_converged() -> None:

@@ -9,19 +9,14 @@ import numpy as np
 import pytest
 
 from giantsteps.derivations.activations.activation import activation
-from giantsteps.numerics.experiments.ensembles import Sizes, unit_rows
-from giantsteps.numerics.experiments.letters import OBSERVABLES, draw
-from giantsteps.numerics.experiments.simulate import predict, simulate
-from giantsteps.numerics.gaussian.quadrature import ROUNDING
+from giantsteps.numerics.experiments.ensembles import unit_rows
 from giantsteps.numerics.models.model import Model, ModelError
 from giantsteps.numerics.models.readout_law import ReadoutLaw
 from giantsteps.numerics.saddle_point.finite_width import at_width
-from giantsteps.numerics.saddle_point.letters import density
 from giantsteps.numerics.saddle_point.letters.density import (
     bulk_of,
     few_letters,
     letter_table,
-    limit_on,
     solve_letters,
     spanned,
     with_letters,
@@ -30,7 +25,6 @@ from giantsteps.numerics.saddle_point.letters.many_letters import LetterTable, R
 from giantsteps.numerics.saddle_point.level import Regime, solve_on
 from giantsteps.numerics.saddle_point.profile import profile
 from giantsteps.numerics.saddle_point.ridge import solve
-from giantsteps.verify.checks.finite_size import Observation, compare_all
 
 MODEL = Model(
     activation("tanh"), activation("sin(2*z)"), alpha=1.5, beta=1.0, ridge=0.1, spike=1.2, bulk=1.1, alignment=0.9
@@ -48,26 +42,6 @@ def test_groups_have_the_moments_of_the_law(name: str, fourth: float, folded: bo
     assert pi @ u**2 == pytest.approx(variance, rel=1e-13)
     assert pi @ u**4 == pytest.approx(fourth * variance**2, rel=1e-13)
     assert bool(np.all(u > 0.0)) is folded
-
-
-def test_folding_changes_nothing_for_an_odd_student() -> None:
-    law = ReadoutLaw("uniform", 1.7)
-    both = dataclasses.replace(
-        MODEL,
-        readout=tuple(
-            dataclasses.replace(group, bulk=1.0 + group.weight**2 * 0.1) for group in law.groups(6)
-        ),
-    )  # fmt: skip
-    folded = with_letters(MODEL.changed(readout=law), 3)
-    assert solve(folded).test_error == pytest.approx(solve(both).test_error, abs=1e-9)
-
-
-def test_bulks_follow_from_the_letters() -> None:
-    model = with_letters(MODEL.changed(readout=ReadoutLaw("normal", 0.8)), 3)
-    for group in model.groups:
-        assert group.bulk == pytest.approx(1.0 + group.weight**2 * 0.1, rel=1e-14)
-    plain = with_letters(MODEL.changed(bulk=1.0, readout=ReadoutLaw("normal", 0.8)), 3)
-    assert plain.bulks == (1.0, 1.0, 1.0)
 
 
 def test_bulks_are_as_after_a_step_or_the_model_own() -> None:
@@ -214,25 +188,6 @@ def test_finite_width_is_above_the_limit() -> None:
         found.at_width(0)
 
 
-def test_after_a_gradient_step() -> None:
-    model = Model.from_gradient_step(
-        activation("erf"),
-        activation("tanh"),
-        alpha=1.5,
-        beta=1.0,
-        ridge=0.1,
-        alpha0=2.0,
-        eta=3.0,
-        noise=0.1,
-        bulk_model="isotropic",
-    )
-    found = solve_letters(model.changed(readout=ReadoutLaw("uniform", math.sqrt(3.0))))
-    assert found.converged
-    assert found.letters is not None
-    assert found.letters.table.bulks == pytest.approx(1.0 + found.letters.letters**2 * (model.bulk - 1.0), rel=1e-14)
-    assert found.test_error < solve(model).test_error
-
-
 def test_no_ridge_is_the_limit_of_a_small_one() -> None:
     for alpha in (0.5, 1.5):
         model = MODEL.changed(alpha=alpha, readout=ReadoutLaw("uniform", 1.7))
@@ -266,96 +221,3 @@ def test_networks_of_independent_letters() -> None:
     # the one that is kept; without it the theory would be 17 % lower.
     assert abs(mean - expected) < 5.0 * error_of_mean + 0.02 * expected
     assert mean - limit.test_error > 5.0 * error_of_mean + 0.02 * expected
-
-
-def test_a_drawn_feature_map_has_the_spike_and_the_bulk_of_its_letters() -> None:
-    sizes = Sizes.rounded(50, alpha=1.0, beta=2.0, fractions=(1.0,))
-    drawn = draw(MODEL, ReadoutLaw("normal", 0.8), sizes, np.random.default_rng(5))
-    u = drawn.spikes[:, 0] / MODEL.spike
-    assert u.std() == pytest.approx(0.8, abs=0.2)
-    bulk = drawn.weights - drawn.spikes @ drawn.directions
-    assert np.sum(bulk**2, axis=1) == pytest.approx(1.0 + 0.1 * u**2, rel=1e-12)
-    assert drawn.alignment == pytest.approx(0.9, rel=1e-14)
-    assert np.linalg.norm(drawn.theta) == pytest.approx(1.0, rel=1e-14)
-
-
-def test_simulations_of_a_density_follow_the_theory() -> None:
-    # The finite-size protocol: a right theory is refuted with probability 1e-3 at most.
-    model = MODEL.changed(noise=0.1, readout=ReadoutLaw("normal"))
-    observed: dict[str, list[Observation]] = {name: [] for name in OBSERVABLES}
-    for dimension, seeds in ((100, 24), (200, 16)):
-        run, two = (simulate(model, dimension=dimension, seeds=count) for count in (seeds, 2))
-        assert run.values("test_error")[:2] == two.values("test_error")
-        theory = predict(model, sizes=run.sizes).values
-        for name in OBSERVABLES:
-            observed[name].append(Observation(dimension, run.values(name), theory[name]))
-    limits = predict(model).values
-    report = compare_all(observed, limits=limits, required=("test_error",))
-    assert report.verdict != "REFUTED"
-    # The infinite-width limit is far below both.
-    assert limits["test_error"] < 0.95 * np.mean(observed["test_error"][-1].samples)
-
-
-def test_what_is_refused() -> None:
-    with pytest.raises(ModelError, match="not known"):
-        ReadoutLaw("cauchy")
-    with pytest.raises(ModelError, match="scale = 0"):
-        ReadoutLaw("normal", 0.0)
-    with pytest.raises(ModelError, match="one direction"):
-        MODEL.changed(readout=ReadoutLaw(), further_alignments=(0.1,))
-    with pytest.raises(ModelError, match="isotropic bulk"):
-        MODEL.changed(readout=ReadoutLaw(), gaussian_rows=True)
-    with pytest.raises(ModelError, match="square loss"):
-        solve_letters(MODEL.changed(readout=ReadoutLaw(), loss="huber:1"))
-    with pytest.raises(ModelError, match="for a density of the initial readout"):
-        solve_letters(MODEL)
-    # Whatever is built for groups refuses a density, rather than to take one for one group.
-    with pytest.raises(ModelError, match=r"it has a density, normal:1"):
-        solve(MODEL.changed(readout=ReadoutLaw()))
-    for name in ("he3", "z", "z**2"):
-        with pytest.raises(ModelError, match="span finitely many"):
-            solve_letters(dataclasses.replace(MODEL, activation=activation(name)).changed(readout=ReadoutLaw()))
-    with pytest.raises(ModelError, match="faster than a power"):
-        solve_letters(dataclasses.replace(MODEL, activation=activation("sinh(z/5)")).changed(readout=ReadoutLaw()))
-    for name, part in (("tanh(z)+z**2", "even"), ("tanh(z)+1e-5*z**2", "even"), ("cos(z)+1e-6*he3(z)", "odd")):
-        # A small part carries the rounding of the whole, and is a polynomial all the same.
-        with pytest.raises(ModelError, match=f"of its {part} part the letters span finitely many"):
-            solve_letters(dataclasses.replace(MODEL, activation=activation(name)).changed(readout=ReadoutLaw()))
-    for bulk in (1.0, 1.2):
-        with pytest.raises(ModelError, match="without a spike the means of all letters are constants"):
-            solve_letters(MODEL.changed(spike=0.0, bulk=bulk, readout=ReadoutLaw()))
-    # Its rules would take minutes.
-    with pytest.raises(ModelError, match=r"normal:1000 are out of reach .* for example normal:"):
-        solve_letters(MODEL.changed(readout=ReadoutLaw("normal", 1e3)))
-
-
-def test_the_kernel_of_the_means_is_the_arc_sine_of_section_4_4() -> None:
-    # An erf student, normal letters and one bulk variance for all of them; the closed form is a proved claim.
-    model = dataclasses.replace(MODEL, activation=activation("erf"), bulk=1.0)
-    table = letter_table(model, *ReadoutLaw("normal").letters(150), profile(model))
-    kernel = (table.mu0.T * table.fractions) @ table.mu0
-    scaled = 2.0 * model.spike**2 * np.outer(table.kappa, table.kappa)
-    width = 3.0 + np.diag(scaled)
-    assert kernel == pytest.approx(2.0 / np.pi * np.arcsin(scaled / np.sqrt(np.outer(width, width))), abs=1e-12)
-
-
-def test_rounding_grows_with_what_is_added_up() -> None:
-    # 1 + the test error + the noise, times a condition that knows of neither.
-    law = ReadoutLaw("normal", 1.0)
-    known = spanned(MODEL)
-    quiet, noisy = (limit_on(MODEL.changed(readout=law, noise=noise), law, known, 4, 0) for noise in (0.0, 1000.0))
-    sizes = [1.0 + level.test_error + level.ratios.noise for level in (quiet, noisy)]
-    assert noisy.rounding / quiet.rounding == pytest.approx(sizes[1] / sizes[0], rel=1e-9)
-    # No condition is below 1, and this one is 1.4.
-    assert quiet.rounding > ROUNDING * sizes[0]
-
-
-@pytest.mark.parametrize(("law", "letter"), [(ReadoutLaw("normal", 0.7), 1.4), (ReadoutLaw("uniform", 0.7), 0.7)])
-def test_the_rule_along_the_spike_is_that_of_a_letter_of_the_size_of_most(
-    law: ReadoutLaw, letter: float, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    asked: list[Model] = []
-    monkeypatch.setattr(density, "profile", lambda model, *_: asked.append(model))
-    density._along(MODEL, law, 0)
-    ((group,),) = (model.readout for model in asked)
-    assert (group.weight, group.fraction, group.bulk) == (letter, 1.0, bulk_of(MODEL, letter))

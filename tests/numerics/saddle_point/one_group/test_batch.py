@@ -8,46 +8,13 @@ import pytest
 from giantsteps.derivations.activations.activation import activation
 from giantsteps.numerics.models.model import LARGEST, SMALLEST, Model, ModelError, ReadoutGroup
 from giantsteps.numerics.saddle_point.one_group.batch import NUMBERS, solve_batch, solve_families
-from giantsteps.numerics.saddle_point.one_group.batch_equations import Points, Workspace, linear, newton
-from giantsteps.numerics.saddle_point.profile import profile
 from giantsteps.numerics.saddle_point.ridge import solve
-from giantsteps.verify.digits.solve import solve as solve_to
 
-SCALARS = ("test_error", "training_error")
 UNIT = {"spike": 1.0, "bulk": 1.0, "alignment": 1.0}
-PARAMETERS = ("m", "zeta", "psi", "q1", "q2", "V1", "V2")
 
 
 def _model(student: str, target: str, **values: float) -> Model:
     return Model(activation(student), activation(target), alpha=1.0, beta=1.0, ridge=0.1, **(UNIT | values))
-
-
-@pytest.mark.parametrize(
-    ("student", "target", "values"),
-    [
-        ("tanh", "sin", {"spike": 1.0, "bulk": 1.2, "alignment": 0.8}),
-        ("relu", "sign", {"spike": 2.0, "bulk": 0.7, "alignment": 1.0}),
-        ("sign", "relu", {"spike": 0.0, "bulk": 1.0, "alignment": 0.3}),
-        ("he(2, z)", "tanh", {"spike": 1.5, "bulk": 1.0, "alignment": -0.6}),
-    ],
-)
-def test_a_batch_is_its_points(student: str, target: str, values: dict[str, float]) -> None:
-    model = _model(student, target, **values)
-    rng = np.random.default_rng(5)
-    alpha, beta = rng.uniform(0.2, 5.0, 30), rng.uniform(0.3, 3.0, 30)
-    ridge, noise = 10.0 ** rng.uniform(-3.0, 1.0, 30), rng.choice([0.0, 0.4], 30)
-    batch = solve_batch(model, alpha=alpha, beta=beta, ridge=ridge, noise=noise)
-    assert batch.converged.all()
-    assert batch.residual.max() <= 1e-12
-    for i in range(30):
-        changes = {"alpha": alpha[i], "beta": beta[i], "ridge": ridge[i], "noise": noise[i]}
-        one = solve(model.changed(**{name: float(value) for name, value in changes.items()}))
-        # Both are converged to 1e-11 by their own estimates; errors may be at different refinements.
-        for name in SCALARS:
-            assert getattr(batch, name)[i] == pytest.approx(getattr(one, name), rel=1e-10, abs=1e-11)
-        for name in PARAMETERS:
-            expected = float(np.ravel(getattr(one.order_parameters, name))[0])
-            assert getattr(batch, name)[i] == pytest.approx(expected, rel=1e-9, abs=1e-10), name
 
 
 def test_a_bad_point_is_marked_and_spoils_no_neighbour() -> None:
@@ -89,40 +56,6 @@ def test_the_solution_has_the_shape_of_the_grid() -> None:
     assert grid.test_error[1, 0] == pytest.approx(solve(model.changed(alpha=2.0, ridge=0.1)).test_error, rel=1e-11)
 
 
-def test_several_groups_are_refused() -> None:
-    groups = (ReadoutGroup(1.0, 0.5), ReadoutGroup(-0.5, 0.5))
-    model = Model(
-        activation("tanh"), activation("sin"), 1.0, 1.0, 0.1, readout=groups, spike=1.0, bulk=1.0, alignment=1.0
-    )
-    with pytest.raises(ModelError, match="one readout group"):
-        solve_batch(model, alpha=1.0, beta=1.0, ridge=0.1)
-
-
-def test_the_error_estimate_covers_the_error() -> None:
-    # Small ridges make the poles of 1/(1+V) come close to the line, where the first rules are not fine enough.
-    model = _model("tanh", "sin", spike=3.0, bulk=0.5, alignment=0.8)
-    rng = np.random.default_rng(11)
-    alpha, ridge = 10.0 ** rng.uniform(-1.0, 1.0, 6), 10.0 ** rng.uniform(-4.0, 0.0, 6)
-    batch = solve_batch(model, alpha=alpha, beta=1.0, ridge=ridge)
-    for i in range(6):
-        exact = float(solve_to(model.changed(alpha=float(alpha[i]), ridge=float(ridge[i])), digits=25).test_error)
-        # The movement of the last doubling is more than what is left, up to the rounding of a test error of order one
-        # that a fold at distance sqrt(ridge) magnifies.
-        allowed = batch.error_estimate[i] + 1e-14 / np.sqrt(ridge[i])
-        assert abs(batch.test_error[i] - exact) <= allowed * (1.0 + exact)
-
-
-def test_any_start_of_newton_leads_to_the_same_point() -> None:
-    model = _model("tanh", "sign", spike=2.5, alignment=0.8)
-    table = profile(model).one_group
-    ridge = np.full(5, 1e-3)
-    points = Points(np.full(5, 1.5), np.ones(5), ridge, np.zeros(5), 1.0)
-    starts = np.array([[1e-6, 1e6, 1e-6, 1e9, 3.0], [1e-6, 1e-6, 1e6, 1e9, 300.0]])
-    found = newton(table, points, starts, 1e-9, Workspace())
-    for values in found:
-        assert values == pytest.approx(np.full(5, values[0]), rel=1e-12)
-
-
 def test_families_are_what_shares_the_functions_of_kappa() -> None:
     groups = (ReadoutGroup(1.0, 0.5), ReadoutGroup(-0.5, 0.5))
     base = _model("tanh", "sin", spike=1.0, alignment=0.8)
@@ -140,18 +73,6 @@ def test_families_are_what_shares_the_functions_of_kappa() -> None:
     for places, batch in found:
         expected = [solve(models[place]).test_error for place in places]
         assert batch.test_error == pytest.approx(expected, rel=1e-10)
-
-
-def test_the_residual_sees_a_pair_that_is_no_solution() -> None:
-    model = _model("tanh", "sin", spike=1.0, alignment=0.8)
-    table = profile(model).one_group
-    points = Points(np.full(2, 1.5), np.ones(2), np.full(2, 0.1), np.zeros(2), 1.0)
-    values = newton(table, points, points.largest(), 1e-9, Workspace())
-    values[:, 1] *= 1.001
-    residual = linear(table, points, values, Workspace())[9]
-    assert residual[0] < 1e-13
-    # 1 - dF/dx is of order one here, and the pair is of order three.
-    assert residual[1] > 1e-4
 
 
 def test_an_empty_grid_has_no_points_and_ranges_are_those_of_a_model() -> None:

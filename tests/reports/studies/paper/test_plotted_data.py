@@ -14,7 +14,7 @@ from matplotlib.colors import to_hex
 from matplotlib.figure import Figure as Canvas
 
 import giantsteps
-from giantsteps.reports.figures.figures import Figure
+from giantsteps.reports.figures.canvas import Figure
 from giantsteps.reports.measurements import drawing
 from giantsteps.reports.measurements.experiments import Data, Measured, complete
 from giantsteps.reports.studies.paper import after_step, along_spike, letters, spikes

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from giantsteps.derivations.activations.activation import activation
-from giantsteps.numerics.bulk.equivalent import isotropic
 from giantsteps.numerics.bulk.overlapping_bulk import TurnedEquivalent
 from giantsteps.numerics.bulk.overlapping_rows import stepped, turned_bulk
 from giantsteps.numerics.models.network import Network
@@ -48,12 +46,3 @@ def test_dense_batches() -> None:
     isotropic_form = 1.0 / (1.0 + float(blocks[0]) * stepped(NETWORK).bulk)
     assert abs(isotropic_form - expected[4]) > 20.0 * error[4]
     assert float(equivalent.law.bulk) == pytest.approx(stepped(NETWORK).bulk, rel=1e-12)
-
-
-def test_without_curvature_and_without_samples_that_matter_rows_are_isotropic() -> None:
-    # alpha0 -> infinity at a fixed rate: for an odd activation and rho = 0 all that is left of the step is the spike.
-    network = replace(NETWORK, overlap=0.0, target=activation("sin"), alpha0=1e8)
-    point = TurnedEquivalent(0.2, 0.8, turned_bulk(network)).at(np.array([0.8, 0.3]))
-    expected = isotropic(0.2, 0.8, (1.0,), (1.0,)).at(np.array([0.8, 0.3]))
-    assert point.values == pytest.approx(expected.values, rel=1e-6)
-    assert point.jacobian == pytest.approx(expected.jacobian, rel=1e-6)

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
-import pytest
 import sympy as sp
 
 from giantsteps.derivations.gradient_step import bulk, spike
 from giantsteps.derivations.gradient_step import overlapping_rows as rows
 from giantsteps.derivations.gradient_step import symbols as s
 from giantsteps.derivations.language.expectation import expand_expectations
-from giantsteps.verify.second_route.networks.overlapping_draws import STARTS, functions_for, measured_step
+from giantsteps.verify.second_route.networks.overlapping_draws import functions_for
 
 
 def test_the_functions_by_hand() -> None:
@@ -25,14 +22,6 @@ def test_the_functions_by_hand() -> None:
     np.testing.assert_allclose(found["K_0"](t), -shrunk * np.sin(at), atol=1e-13)
     square = 0.5 * (1.0 + np.exp(-1.4) * np.cos(2.0 * at))
     np.testing.assert_allclose(found["H_0"](t), square - (shrunk * np.cos(at)) ** 2, atol=1e-13)
-
-
-def test_a_step_without_rate_leaves_the_common_part() -> None:
-    start = replace(STARTS["tanh student, tanh target"], rate=0.0)
-    strength, _, width = measured_step(start, 60, 0)
-    # The other rows have length 0.6 but for their mean, of square 0.6/p; both estimates take it into account.
-    assert strength == pytest.approx(np.sqrt(0.4), abs=0.02)
-    assert width == pytest.approx(0.6, abs=0.02)
 
 
 def without_overlap(result: sp.Expr) -> sp.Expr:

@@ -8,16 +8,12 @@ import numpy as np
 import pytest
 
 from giantsteps.derivations.bulk import symbols as s
-from giantsteps.verify.checks.simulation import together
-from giantsteps.verify.protocol.claim import Profile
+from giantsteps.numerics.experiments.ensembles import unit_rows
 from giantsteps.verify.second_route.any_activation.curves import CURVES
-from giantsteps.verify.second_route.equivalence import twins
 from giantsteps.verify.second_route.gradient_step import real
-from giantsteps.verify.second_route.gradient_step.real import after_step, batch_controls, fresh_controls, unit_rows
+from giantsteps.verify.second_route.gradient_step.real import batch_controls, fresh_controls
 from giantsteps.verify.second_route.networks import draws, one_letter_rows, overlapping_bulk
 from giantsteps.verify.second_route.networks.overlapping_draws import Start
-
-SMALL = Profile("small", points=1, examples=1, dimensions=(80, 160), seeds=1)
 
 
 def of_mean_zero(controls: list[np.ndarray]) -> bool:
@@ -53,17 +49,11 @@ def test_controls_by_fresh_rows_and_norms_have_mean_zero() -> None:
     for seed in range(1500):
         x = generator.standard_normal((8, 5))
         labels = np.sin(x[:, 0])
-        fresh.append(fresh_controls(unit_rows(6, 5, generator), draws.fresh_rows(6, 5, seed), student, x, labels, 2.0))
+        fresh.append(fresh_controls(unit_rows(generator, 6, 5), draws.fresh_rows(6, 5, seed), student, x, labels, 2.0))
         norms.append(draws.norm_controls(generator.standard_normal((6, 5)) / math.sqrt(5), x, labels))
     assert (len(fresh[0]), len(norms[0])) == (6, 5)
     assert of_mean_zero(fresh)
     assert of_mean_zero(norms)
-
-
-def test_controls_of_drawn_rows_have_mean_zero() -> None:
-    law = one_letter_rows.LAWS["wide"]
-    found = [one_letter_rows.drawn(law, 8, seed)[1] for seed in range(1500)]
-    assert of_mean_zero(found)
 
 
 def test_what_norms_do_not_owe_to_the_rows_is_averaged_exactly() -> None:
@@ -80,69 +70,6 @@ def test_what_norms_do_not_owe_to_the_rows_is_averaged_exactly() -> None:
     order = [one_letter_rows.COLUMNS.index(x) for x in (s.overlap_pd, s.overlap_vd, s.overlap_dd)]
     exact = one_letter_rows.drawn(law, d, 5)[0][order]
     assert np.all(np.abs(drawn.mean(axis=0) - exact) < 4 * drawn.std(axis=0) / math.sqrt(len(drawn)))
-
-
-@pytest.mark.parametrize("share", [1.0, 0.5])
-def test_even_rows_of_any_activation_have_no_direction_of_their_batch(
-    share: float, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The rows of a student that is not odd are turned, too: their variances along the axes of P scatter by a quarter.
-
-    Over p = 4000 rows one is known to 2.2 %, and d = 60 leaves a few per cent of its own. With half the weight that A
-    has they come out even nevertheless: what is left of it is measured again.
-    """
-    found = real._weights
-    monkeypatch.setattr(real, "_weights", lambda moments, shapes: found(moments, shapes) * [1, 1, 1, 1, share])
-    d, p, n0, rate = 60, 4000, 120, 4.0
-    generator, student = np.random.default_rng(5), CURVES["leaning tanh"]
-    batch = generator.standard_normal((n0, d))
-    labels = np.sin(batch[:, 0])
-    start = unit_rows(p, d, generator)
-    rows = after_step(start, student, batch, labels, rate)
-    rows -= rows.mean(axis=0)
-    centred = labels  # the mean of the student vanishes
-    axes = np.linalg.eigh((batch.T * centred) @ batch)[1]
-
-    def scatter(rows: np.ndarray) -> float:
-        along = np.mean((rows @ axes) ** 2, axis=0)
-        return float(np.std(along) / np.mean(along))
-
-    assert scatter(rows) > 0.25
-    assert scatter(twins.even_rows(rows, start, batch, centred)) < 0.1
-
-
-@pytest.mark.parametrize("spread", [0.01, 0.024, 0.15])
-def test_the_root_of_an_inverse_makes_a_matrix_even(spread: float) -> None:
-    """By its series where the matrix is near to a multiple of one, at the first two; by its eigenvalues at the last."""
-    noise = np.random.default_rng(17).standard_normal((8, 8))
-    matrix = 3.0 * (np.eye(8) + spread * (noise + noise.T) / 2.0)
-    root = real._inverse_root(matrix)
-    off = np.eye(8) - matrix / (np.trace(matrix) / 8.0)
-    size = float(np.linalg.norm(off))
-    assert (size < real._NEAR) == (spread < 0.1)
-    # Twice what the series leaves of the root, and rounding.
-    allowed = 1e-13 + (2.0 * 63 / 256 * size**5 * 2.0 if size < real._NEAR else 0.0)
-    assert np.linalg.norm(root @ matrix @ root - np.eye(8)) < allowed
-
-
-def test_the_noise_of_the_labels_is_in_the_training_error_alone() -> None:
-    quiet = twins.Setting("tanh", "tanh", 40.0, 1.0, 0.1, 2.0, 1.0)
-    noisy = twins.Setting("tanh", "tanh", 40.0, 1.0, 0.1, 2.0, 1.0, noise=0.25)
-    errors = {setting: np.mean([twins.pair(setting, 20, seed)[0] for seed in range(8)], axis=0) for setting in
-              (quiet, noisy)}  # fmt: skip
-    difference = errors[noisy] - errors[quiet]
-    # With forty samples a neuron nearly nothing of it is fitted: 1/40 of it moves either error, and the scatter of
-    # 38,400 squares is 1 %.
-    assert difference[1] == pytest.approx(0.25, abs=0.03)
-    assert abs(difference[0]) < 0.03
-
-
-def test_experiments_measured_together_have_models_of_different_names() -> None:
-    experiment = one_letter_rows.drawn_rows
-    found = together((experiment,), s.overlap_dd, SMALL)
-    assert set(found) == set(one_letter_rows.LAWS)
-    with pytest.raises(ValueError, match="'wide'"):
-        together((experiment, experiment), s.overlap_dd, SMALL)
 
 
 def test_a_positive_matrix_is_inverted_and_solved_by_its_factor() -> None:

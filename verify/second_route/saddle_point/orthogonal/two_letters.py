@@ -15,7 +15,7 @@ from giantsteps.derivations.saddle_point import symbols as s
 from giantsteps.derivations.saddle_point.bulk_of_letters import orthogonal
 from giantsteps.numerics.models.model import Model, ReadoutGroup
 from giantsteps.verify.checks.evaluate import Functions
-from giantsteps.verify.checks.points import ByNumbers
+from giantsteps.verify.checks.points import ByNumbers, Point
 from giantsteps.verify.checks.simulation import Measured, at_sizes, column
 from giantsteps.verify.compiled.along import kappa_rule
 from giantsteps.verify.compiled.pairs import concluded
@@ -24,7 +24,7 @@ from giantsteps.verify.compiled.system import values_of
 from giantsteps.verify.compiled.tape import Tape, written
 from giantsteps.verify.protocol.claim import Domain, Profile, Range
 from giantsteps.verify.protocol.tolerances import ROUNDING
-from giantsteps.verify.second_route.models import Point, between
+from giantsteps.verify.second_route.models import between
 from giantsteps.verify.second_route.saddle_point.letters import GENERIC_LETTERS
 from giantsteps.verify.second_route.values import LETTERS, by_glyph, by_letter, value
 

@@ -1,1 +1,0 @@
-"""Networks of any activation on trial, and what is stored of them."""
