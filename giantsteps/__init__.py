@@ -19,7 +19,7 @@ __path__ = [_HERE] if os.path.isdir(os.path.join(_HERE, "numerics")) else [_HERE
 
 # What a type checker believes the face to be; `_HOMES` says the same to the interpreter.
 if TYPE_CHECKING:
-    from giantsteps.derivations.expressions.parser import ExpressionError as ExpressionError
+    from giantsteps.derivations.expressions.tree import ExpressionError as ExpressionError
     from giantsteps.derivations.language.expectation import Expectation as Expectation
     from giantsteps.numerics.balls.arithmetic import BallError as BallError
     from giantsteps.numerics.balls.arithmetic import PrecisionError as PrecisionError
@@ -62,43 +62,37 @@ if TYPE_CHECKING:
 
 # Where each public name lives: it is imported from there when it is first used.
 _HOMES = {
-    "Activation": "giantsteps.numerics.gaussian.evaluate",
-    "BallError": "giantsteps.numerics.balls.arithmetic",
-    "BatchSolution": "giantsteps.numerics.saddle_point.one_group.batch",
-    "Bounds": "giantsteps.numerics.bounds.results",
-    "Branch": "giantsteps.numerics.certificates.ranges.branch",
-    "Certificate": "giantsteps.numerics.certificates.certify",
-    "CompileError": "giantsteps.verify.compiled.tape",
-    "EquationsSolution": "giantsteps.verify.compiled.equations",
-    "Expectation": "giantsteps.derivations.language.expectation",
-    "ExpressionError": "giantsteps.derivations.expressions.parser",
-    "Inputs": "giantsteps.numerics.experiments.inputs",
-    "InputsError": "giantsteps.numerics.experiments.inputs",
-    "Law": "giantsteps.verify.compiled.laws",
-    "LossError": "giantsteps.numerics.models.losses",
-    "Model": "giantsteps.numerics.models.model",
-    "ModelError": "giantsteps.numerics.models.parameters",
-    "Network": "giantsteps.numerics.models.network",
-    "PrecisionError": "giantsteps.numerics.balls.arithmetic",
-    "ReadoutGroup": "giantsteps.numerics.models.parameters",
-    "ReadoutLaw": "giantsteps.numerics.models.readout_law",
-    "Simulation": "giantsteps.numerics.experiments.ridge",
-    "SimulationError": "giantsteps.numerics.models.network",
-    "SolveError": "giantsteps.verify.compiled.system",
-    "Solution": "giantsteps.numerics.models.solution",
-    "SpectrumError": "giantsteps.numerics.spectrum.axis",
-    "Spectrum": "giantsteps.numerics.spectrum.density",
-    "activation": "giantsteps.numerics.gaussian.evaluate",
-    "bounds": "giantsteps.numerics.bounds.of_model",
-    "certify": "giantsteps.numerics.certificates.certify",
-    "certify_branch": "giantsteps.numerics.certificates.ranges.branch",
-    "claims": "giantsteps.verify.claims.index",
-    "compare": "giantsteps.reports.answers.comparison",
-    "simulate": "giantsteps.numerics.experiments.simulate",
-    "solve": "giantsteps.verify.digits.solve",
-    "solve_batch": "giantsteps.numerics.saddle_point.one_group.batch",
-    "solve_equations": "giantsteps.verify.compiled.equations",
-    "spectrum": "giantsteps.numerics.spectrum.density",
+    name: f"giantsteps.{home}"
+    for home, names in {
+        "derivations.expressions.tree": "ExpressionError",
+        "derivations.language.expectation": "Expectation",
+        "numerics.balls.arithmetic": "BallError PrecisionError",
+        "numerics.bounds.of_model": "bounds",
+        "numerics.bounds.results": "Bounds",
+        "numerics.certificates.certify": "Certificate certify",
+        "numerics.certificates.ranges.branch": "Branch certify_branch",
+        "numerics.experiments.inputs": "Inputs InputsError",
+        "numerics.experiments.ridge": "Simulation",
+        "numerics.experiments.simulate": "simulate",
+        "numerics.gaussian.evaluate": "Activation activation",
+        "numerics.models.losses": "LossError",
+        "numerics.models.model": "Model",
+        "numerics.models.network": "Network SimulationError",
+        "numerics.models.parameters": "ModelError ReadoutGroup",
+        "numerics.models.readout_law": "ReadoutLaw",
+        "numerics.models.solution": "Solution",
+        "numerics.saddle_point.one_group.batch": "BatchSolution solve_batch",
+        "numerics.spectrum.axis": "SpectrumError",
+        "numerics.spectrum.density": "Spectrum spectrum",
+        "reports.answers.comparison": "compare",
+        "verify.claims.index": "claims",
+        "verify.compiled.equations": "EquationsSolution solve_equations",
+        "verify.compiled.laws": "Law",
+        "verify.compiled.system": "SolveError",
+        "verify.compiled.tape": "CompileError",
+        "verify.digits.solve": "solve",
+    }.items()
+    for name in names.split()
 }
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 import click
 import pytest
 
-from giantsteps.reports.command_line.cli import COMMANDS, cli
+from giantsteps.reports.command_line.cli import COMMANDS, cli, named
 from giantsteps.reports.command_line.misuse import examples_in
 from giantsteps.reports.studies.speed import DATA, bars
 from tests.shared.documents import PAGES, ROOT, Sample, differs, links, python_examples, samples, shell
@@ -26,7 +26,7 @@ PYTHON = [(path.name, code) for path, text in TEXTS.items() for code in python_e
 # Slow: three dimensions of simulation.
 SLOW = "giantsteps compare"
 
-HELP = {name: cli.named(name).help or "" for name in COMMANDS}
+HELP = {name: named(name).help or "" for name in COMMANDS}
 EXAMPLES = [(name, example) for name in COMMANDS for example in examples_in(HELP[name])]
 # The whole ledger takes minutes, and `giantsteps report` rewrites the committed one; `make report` and `make thorough`
 # run both. Here these examples are only read.
@@ -121,7 +121,7 @@ def test_the_examples_can_be_read(name: str, example: str) -> None:
     words = shlex.split(example)
     assert words[:2] == ["giantsteps", name]
     with click.Context(cli) as parent:
-        cli.named(name).make_context(name, words[2:], parent=parent)
+        named(name).make_context(name, words[2:], parent=parent)
 
 
 def test_every_command_has_examples() -> None:

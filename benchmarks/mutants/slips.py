@@ -85,7 +85,7 @@ def _found(node: ast.AST) -> Iterator[tuple[ast.expr | ast.stmt, ast.AST]]:
                 continue
             if isinstance(child, ast.expr | ast.stmt):
                 yield from ((child, other) for other in _others(child))
-                if field in ("test", "ifs") and not isinstance(child, ast.UnaryOp | ast.Compare):
+                if field in ("test", "ifs") and not isinstance(child, ast.UnaryOp | ast.Compare | ast.stmt):
                     yield child, ast.UnaryOp(ast.Not(), child)
             yield from _found(child)
 
@@ -103,8 +103,8 @@ def _others(node: ast.expr | ast.stmt) -> Iterator[ast.AST]:
         case ast.BoolOp(op, values):
             yield ast.BoolOp(_OTHER[type(op)](), values)
         case ast.Compare(left, ops, comparators):
-            for k, op in enumerate(ops):
-                yield ast.Compare(left, [*ops[:k], _OTHER[type(op)](), *ops[k + 1 :]], comparators)
+            for k, one in enumerate(ops):
+                yield ast.Compare(left, [*ops[:k], _OTHER[type(one)](), *ops[k + 1 :]], comparators)
         case ast.UnaryOp(ast.USub() | ast.Not(), operand):
             yield operand
         case ast.Constant(bool(value)):

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.integrate import quad
 
-from giantsteps.derivations.expressions.parser import to_text
+from giantsteps.derivations.expressions.tree import to_text
 from giantsteps.numerics.models.model import Model
 
 Array = NDArray[np.float64]

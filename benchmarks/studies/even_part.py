@@ -15,113 +15,86 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Iterator
-from dataclasses import dataclass
 
-from giantsteps.derivations.activations.activation import activation
 from giantsteps.numerics.experiments.ensembles import Sizes
 from giantsteps.numerics.experiments.ridge import at_sizes
 from giantsteps.numerics.gaussian.coefficients import hermite_constants
 from giantsteps.numerics.models.network import Network
 from giantsteps.numerics.saddle_point.finite_width import at_width
 from giantsteps.numerics.saddle_point.ridge import solve
-from giantsteps.reports.measurements.experiments import Experiment, Measured, measure, stored
+from giantsteps.reports.measurements.experiments import Data, Experiment, Measurement, stored
+from giantsteps.reports.measurements.study import Study, Table, command
 
 SLUG, SEED = "even_part", 3107
 DIMENSIONS = ((300, 16), (600, 12))
 STRENGTHS = (0.1, 0.3, 1.0, 0.03)
 BATCHES = (1.0, 4.0, 16.0)
-# Student with its even part to be scaled, E of the second derivative of that part, target, eta, beta, alpha, ridge.
+# Student with its even part to be scaled, E of the second derivative of that part, and the network without its batch.
 CASES = (
-    ("tanh(z) + {}*(z**2 - 1)", 2.0, "tanh", 3.0, 1.0, 1.5, 0.1),
-    ("sin(z) + {}*(cos(z) - exp(-1/2))", -math.exp(-0.5), "sin", 6.0, 2.0, 1.0, 0.01),
-    ("tanh(z) + {}*(z**2 - 1)", 2.0, "sin(2*z)", 1.5, 1.0, 1.5, 0.1),
+    ("tanh(z) + {}*(z**2 - 1)", 2.0, Network("tanh", "tanh", 1.5, 1.0, 0.1, alpha0=1.0, eta=3.0)),
+    ("sin(z) + {}*(cos(z) - exp(-1/2))", -math.exp(-0.5), Network("sin", "sin", 1.0, 2.0, 0.01, alpha0=1.0, eta=6.0)),
+    ("tanh(z) + {}*(z**2 - 1)", 2.0, Network("tanh", "sin(2*z)", 1.5, 1.0, 0.1, alpha0=1.0, eta=1.5)),
 )
-
-
-@dataclass(frozen=True)
-class Cell:
-    """One network of the grid: how far its test error is from the isotropic theory, relative, with standard error."""
-
-    strength: float
-    alpha0: float
-    case: int
-    dimension: int
-    deviation: float
-    error: float
 
 
 def network(case: int, strength: float, alpha0: float) -> Network:
     """The network of a case whose even part has the given strength, to three digits of its factor."""
-    student, curvature, target, eta, beta, alpha, ridge = CASES[case]
-    teacher = activation(target)
-    nu = strength * math.sqrt(alpha0 / hermite_constants(teacher).h2)
-    factor = f"{nu * beta / (eta * abs(curvature)):.3g}"
+    student, curvature, one = CASES[case]
+    nu = strength * math.sqrt(alpha0 / hermite_constants(one.target).h2)
+    factor = f"{nu * one.beta / (one.eta * abs(curvature)):.3g}"
     return Network(
-        activation(student.format(factor)), teacher, alpha=alpha, beta=beta, ridge=ridge, alpha0=alpha0, eta=eta
-    )
+        student.format(factor), one.target, one.alpha, one.beta, one.ridge, alpha0=alpha0, eta=one.eta
+    )  # fmt: skip
 
 
-def experiments() -> Iterator[tuple[int, float, float, Experiment]]:
-    """Every experiment with its case, strength and alpha0; those of one case, strength and alpha0 stand together."""
-    for strength in STRENGTHS:
-        for alpha0 in BATCHES:
-            for case in range(len(CASES)):
-                for d, seeds in DIMENSIONS:
-                    name = f"case {case}, strength {strength:g}, alpha0 {alpha0:g}, d {d}"
-                    stream = 100 * case + 10 * STRENGTHS.index(strength) + BATCHES.index(alpha0)
-                    subject = network(case, strength, alpha0)
-                    yield case, strength, alpha0, Experiment(name, subject, d, seeds, stream=stream)
+# By strength and alpha0: all cases at both dimensions.
+CELLS = {
+    (strength, alpha0): [
+        Experiment(
+            f"case {case}, strength {strength:g}, alpha0 {alpha0:g}, d {d}", network(case, strength, alpha0), d, seeds,
+            stream=100 * case + 10 * STRENGTHS.index(strength) + BATCHES.index(alpha0),
+        )
+        for case in range(len(CASES)) for d, seeds in DIMENSIONS
+    ]
+    for strength in STRENGTHS for alpha0 in BATCHES
+}  # fmt: skip
 
 
-def cells(least: int = 0) -> tuple[Cell, ...]:
-    """The deviations of all experiments at dimensions from `least` on. Raises KeyError where one is not stored."""
-    data = stored(SLUG)
-    return tuple(
-        Cell(strength, alpha0, case, one.dimension, *_deviation(one, data[one.name]["test_error"]))
-        for case, strength, alpha0, one in experiments()
-        if one.dimension >= least
-    )
+def deviation(experiment: Experiment, data: Data) -> tuple[float, float]:
+    """(mean/theory - 1, its standard error)."""
+    one = experiment.subject
+    assert isinstance(one, Network)
+    sizes = Sizes.rounded(experiment.dimension, alpha=one.alpha, beta=one.beta, alpha0=one.alpha0, fractions=(1.0,))
+    realised = at_sizes(one, sizes)
+    assert isinstance(realised, Network)
+    theory = at_width(solve(realised.model("isotropic")), sizes.p).test_error
+    found = experiment.measured(data)
+    return found.mean / theory - 1.0, found.error / theory
 
 
 def ranges() -> tuple[tuple[float, float, float, float, float], ...]:
     """Strength, alpha0, least and largest deviation and the largest standard error, in per cent, at the larger d."""
-    found = cells(DIMENSIONS[-1][0])
-    kept = []
-    for strength in sorted(STRENGTHS):
-        for alpha0 in BATCHES:
-            here = [cell for cell in found if (cell.strength, cell.alpha0) == (strength, alpha0)]
-            deviations, errors = [100.0 * cell.deviation for cell in here], [100.0 * cell.error for cell in here]
-            least, largest, loosest = (round(x, 1) for x in (min(deviations), max(deviations), max(errors)))
-            kept.append((strength, alpha0, least, largest, loosest))
+    data, kept = stored(SLUG), []
+    for (strength, alpha0), experiments in sorted(CELLS.items()):
+        found = [deviation(one, data) for one in experiments if one.dimension == DIMENSIONS[-1][0]]
+        deviations, errors = zip(*found, strict=True)
+        least, largest, loosest = (round(100.0 * x, 1) for x in (min(deviations), max(deviations), max(errors)))
+        kept.append((strength, alpha0, least, largest, loosest))
     return tuple(kept)
 
 
-def _deviation(experiment: Experiment, samples: list[float]) -> tuple[float, float]:
-    """(mean/theory - 1, its standard error)."""
-    subject = experiment.subject
-    assert isinstance(subject, Network)
-    sizes = Sizes.rounded(
-        experiment.dimension, alpha=subject.alpha, beta=subject.beta, alpha0=subject.alpha0, fractions=(1.0,)
-    )
-    realised = at_sizes(subject, sizes)
-    assert isinstance(realised, Network)
-    theory = at_width(solve(realised.model("isotropic")), sizes.p).test_error
-    found = Measured.of(samples)
-    return found.mean / theory - 1.0, found.error / theory
+def page(data: Data) -> Study:
+    """The deviations of all experiments."""
+    found = ((one.name, deviation(one, data)) for experiments in CELLS.values() for one in experiments)
+    rows = [f"{name} | {100 * off:+.1f} +- {100 * error:.1f} %" for name, (off, error) in found]
+    table = Table.of("Test errors of networks above the isotropic theory", "network | deviation", rows)
+    return Study(SLUG, "Even parts", (f"MEASURED = {ranges()}",), (table,), (), command(SLUG))
 
 
-def main() -> None:
-    """See the module's first lines."""
-    if sys.argv[1:] == ["simulate"]:
-        measure(SLUG, [experiment for *_, experiment in experiments()], SEED)
-    for cell in cells():
-        print(
-            f"strength {cell.strength:g}, alpha0 {cell.alpha0:g}, case {cell.case}, d = {cell.dimension}: "
-            f"{100 * cell.deviation:+.1f} +- {100 * cell.error:.1f} %"
-        )
-    print(f"MEASURED = {ranges()}")
-
+STUDY = Measurement(SLUG, SEED, tuple(one for experiments in CELLS.values() for one in experiments), page)
 
 if __name__ == "__main__":
-    main()
+    if sys.argv[1:] == ["simulate"]:
+        STUDY.measure()
+    if study := STUDY.study():
+        print("\n".join([*study.text, *("  ".join(row) for row in study.tables[0].rows)]))

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import reduce
 from itertools import pairwise
 
 from giantsteps.derivations.activations import real_roots
@@ -159,15 +160,9 @@ def _rules(expr: Expression, piece: Interval) -> Growth:
                 raise GrowsTooFast(f"the constant {expr} could not be bounded")
             return Growth(_up(max(abs(box.low), abs(box.high))), sharp=box.sign() in (1, -1))
         case tree.Sum(terms):
-            total = growth(terms[0], piece)
-            for term in terms[1:]:
-                total = total.plus(growth(term, piece))
-            return total
+            return reduce(Growth.plus, (growth(term, piece) for term in terms))
         case tree.Product(factors):
-            product = growth(factors[0], piece)
-            for factor in factors[1:]:
-                product = product.times(growth(factor, piece))
-            return product
+            return reduce(Growth.times, (growth(factor, piece) for factor in factors))
         case tree.Power(base, tree.Number(q)):
             return growth(base, piece).to_power(q)
         case tree.Quotient(numerator, denominator):
@@ -175,17 +170,10 @@ def _rules(expr: Expression, piece: Interval) -> Growth:
         case tree.Call(name, argument):
             return _call_growth(name, argument, piece)
         case tree.Maximum(args) | tree.Minimum(args):
-            return _any_of(args, piece)
+            return reduce(Growth.either, (growth(arg, piece) for arg in args))
         case tree.Piecewise(pieces):
-            return _any_of(tuple(value for value, _ in pieces), piece)
+            return reduce(Growth.either, (growth(value, piece) for value, _ in pieces))
     raise GrowsTooFast(f"no growth bound is known for {expr}")
-
-
-def _any_of(args: tuple[Expression, ...], piece: Interval) -> Growth:
-    total = growth(args[0], piece)
-    for arg in args[1:]:
-        total = total.either(growth(arg, piece))
-    return total
 
 
 def inverse_growth(below: Expression, piece: Interval) -> Growth:
@@ -198,10 +186,7 @@ def inverse_growth(below: Expression, piece: Interval) -> Growth:
         case tree.Power(base, tree.Number(q)):
             return inverse_growth(base, piece).to_power(q)
         case tree.Product(factors):
-            product = Growth(Fraction(1))
-            for factor in factors:
-                product = product.times(inverse_growth(factor, piece))
-            return product
+            return reduce(Growth.times, (inverse_growth(factor, piece) for factor in factors), Growth(Fraction(1)))
         case tree.Quotient(numerator, denominator):
             return growth(denominator, piece).times(inverse_growth(numerator, piece))
     return Growth(inverse_bound(below, piece))
@@ -212,11 +197,11 @@ def inverse_bound(below: Expression, piece: Interval) -> Fraction:
     polynomial = as_polynomial(below)
     if polynomial is not None and len(polynomial) > 1:
         return _up(1 / _least_polynomial(polynomial, piece))
-    smallest: Fraction | None = None
+    found: list[Fraction] = []
     pending = _pieces(piece)
-    for count in range(4000):
+    for _ in range(4000):
         if not pending:
-            break
+            return _up(1 / min(found))
         part = pending.pop()
         try:
             box = enclose(below, part, _BITS)
@@ -224,35 +209,30 @@ def inverse_bound(below: Expression, piece: Interval) -> Fraction:
         except Undecided:
             distance = Fraction(0)
         if distance > 0:
-            bounded = distance if isinstance(distance, Fraction) else Fraction(1)
-            smallest = bounded if smallest is None else min(smallest, bounded)
+            found.append(distance if isinstance(distance, Fraction) else Fraction(1))
             continue
         if isinstance(part.low, float) or isinstance(part.high, float) or part.high - part.low < Fraction(1, 2**30):
-            raise GrowsTooFast(f"it could not be shown that 1/({below}) is bounded")
+            break
         middle = (part.low + part.high) / 2
         pending += [Interval(part.low, middle), Interval(middle, part.high)]
-        if count == 3999:
-            raise GrowsTooFast(f"it could not be shown that 1/({below}) is bounded")
-    assert smallest is not None
-    return _up(1 / smallest)
+    raise GrowsTooFast(f"it could not be shown that 1/({below}) is bounded")
 
 
 def _least_polynomial(p: list[Fraction], piece: Interval) -> Fraction:
     """A positive lower bound of |p| on a piece without zeros of p: least at an end or at a zero of p'."""
     brackets = [(x, x) for x in (piece.low, piece.high) if isinstance(x, Fraction)]
     brackets += real_roots.isolate(real_roots.differentiated(p))
-    smallest: Fraction | None = None
-    for low, high in brackets:
-        if high < piece.low or low > piece.high:
-            continue
-        box = enclose(polynomial_tree(p), Interval(low, high), _BITS)
-        distance = box.low if box.positive() else -box.high
-        if not isinstance(distance, Fraction) or distance <= 0:
-            raise GrowsTooFast(f"it could not be shown that 1/({polynomial_tree(p)}) is bounded")
-        smallest = distance if smallest is None else min(smallest, distance)
-    if smallest is None:  # monotone and without an end: no zero, so no such polynomial of degree >= 1
+    boxes = [
+        enclose(polynomial_tree(p), Interval(low, high), _BITS)
+        for low, high in brackets
+        if high >= piece.low and low <= piece.high
+    ]
+    distances = [box.low if box.positive() else -box.high for box in boxes]
+    # without a bracket it is monotone and has no end: no zero, so no such polynomial of degree >= 1
+    least = min(distances, default=Fraction(0))
+    if not isinstance(least, Fraction) or least <= 0:
         raise GrowsTooFast(f"it could not be shown that 1/({polynomial_tree(p)}) is bounded")
-    return smallest
+    return least
 
 
 def _pieces(piece: Interval) -> list[Interval]:
@@ -267,12 +247,11 @@ def _call_growth(name: str, u: Expression, piece: Interval) -> Growth:
     inner = growth(u, piece)
     match name:
         case "Abs" | "asinh":
-            return Growth(inner.constant, inner.degree, inner.rate, inner.quadratic, inner.sharp and name == "Abs")
+            return replace(inner, sharp=inner.sharp and name == "Abs")
         case "softplus":  # softplus(u) <= |u| + log 2
             return inner.plus(Growth(Fraction(7, 10)))
         case "sinh" | "cosh":
-            linear = exponential_of(inner)
-            return Growth(linear.constant, linear.degree, linear.rate, linear.quadratic)
+            return exponential_of(inner)
         case "sqrt":
             return inner.to_power(Fraction(1, 2))
         case "log":

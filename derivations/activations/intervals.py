@@ -155,14 +155,14 @@ def hull(parts: list[Interval]) -> Interval:
 
 # The limits of increasing functions, erfc(-x) among them, at the ends of their domains, and the largest |x| at which
 # they are evaluated: further out the digits of exp would never end. exp(-3400) < 2**-4900, erfc(58) < exp(-3364).
-LARGEST_ARGUMENT = 3400
-_LIMITS: dict[str, tuple[End, End, float]] = {
+LARGEST_ARGUMENT = Fraction(3400)
+_LIMITS: dict[str, tuple[End, End, End]] = {
     "exp": (Fraction(0), math.inf, LARGEST_ARGUMENT),
     "tanh": (Fraction(-1), Fraction(1), LARGEST_ARGUMENT),
     "sigmoid": (Fraction(0), Fraction(1), LARGEST_ARGUMENT),
     "softplus": (Fraction(0), math.inf, LARGEST_ARGUMENT),
-    "erf": (Fraction(-1), Fraction(1), 58),
-    "erfc": (Fraction(0), Fraction(2), 58),
+    "erf": (Fraction(-1), Fraction(1), Fraction(58)),
+    "erfc": (Fraction(0), Fraction(2), Fraction(58)),
     "sinh": (-math.inf, math.inf, LARGEST_ARGUMENT),
     "asinh": (-math.inf, math.inf, math.inf),
     "log": (-math.inf, math.inf, math.inf),
@@ -204,10 +204,8 @@ def pi(bits: int) -> tuple[Fraction, Fraction]:
 
 
 def _increasing(name: str, x: Interval, bits: int) -> Interval:
-    if name == "atan":
-        bottom, top, clip = -pi(bits)[1] / 2, pi(bits)[1] / 2, math.inf
-    else:
-        bottom, top, clip = _LIMITS[name]
+    half = pi(bits)[1] / 2 if name == "atan" else math.inf
+    bottom, top, clip = _LIMITS.get(name, (-half, half, math.inf))
     if name == "log" and not x.positive():
         raise Undecided("the argument of log could be zero or negative")
     if name == "sqrt" and x.low < 0:
@@ -265,7 +263,7 @@ def _function(name: str, x: Interval, bits: int) -> Interval:
             return _magnitude(x)
         case "cosh":
             m = _magnitude(x)
-            clip = Fraction(LARGEST_ARGUMENT)
+            clip = LARGEST_ARGUMENT
             high = at("cosh", Fraction(m.high), bits)[1] if m.high <= clip else math.inf
             low = max(Fraction(1), at("cosh", Fraction(min(m.low, clip)), bits)[0])
             return Interval(low, high, False, m.high > clip)
@@ -334,7 +332,7 @@ def enclose(expr: Expression, z: Interval, bits: int = 64) -> Interval:
         case tree.Piecewise(pieces):
             possible: list[Interval] = []
             for value, condition in pieces:
-                states = [compare(c, z, bits) for c in condition.comparisons()]
+                states = [compare(c, z, bits) for c in condition]
                 if False in states:
                     continue
                 possible.append(enclose(value, z, bits))

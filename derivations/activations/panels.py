@@ -10,7 +10,7 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import pairwise
 
@@ -93,9 +93,8 @@ def _joined(parts: list[Panel]) -> list[Panel]:
         assert part.left is not None
         same = last.branch == part.branch or vanishes(subtract(last.branch, part.branch))
         if same and ROOT not in last.right.kinds | part.left.kinds and last.endless == part.endless:
-            result[-1] = Panel(last.left, part.right, last.branch, last.endless)
-        else:
-            result.append(part)
+            part = replace(result.pop(), right=part.right)
+        result.append(part)
     return result
 
 
@@ -187,19 +186,16 @@ def _endless(expr: Expression, branches: list[Expression], left: Cut | None, rig
         -math.inf if left is None else left.place.enclosure(64)[0],
         math.inf if right is None else right.place.enclosure(64)[1],
     )
+    safe = True
     match expr:
         case tree.Quotient():
             safe = enclose(branches[1], box).sign() in (1, -1)
         case tree.Call("log", _):
             safe = enclose(branches[0], box).positive()
-        case tree.Call("sqrt", _):
-            safe = enclose(branches[0], box).low >= 0
+        case tree.Call("sqrt" | "tan" as name, _):
+            safe = name == "sqrt" and enclose(branches[0], box).low >= 0
         case tree.Power(_, tree.Number(q)) if q.denominator != 1:
             safe = enclose(branches[0], box).low >= 0
-        case tree.Call("tan", _):
-            safe = False
-        case _:
-            safe = True
     if not safe:
         raise Undecided(f"whether {expr} is real and finite far out could not be decided")
     following = iter(branches)
@@ -225,12 +221,12 @@ def _node(expr: Expression, branches: list[Expression], left: Cut | None, right:
             )
         case tree.Call("sqrt", _) | tree.Power(_, tree.Number()):
             rebuilt = map_children(expr, lambda _: next(following))
-            if isinstance(rebuilt, tree.Power) and isinstance(rebuilt.exponent, tree.Number):
-                if rebuilt.exponent.value.denominator == 1:
-                    return [Panel(left, right, rebuilt)]
-            elif not (isinstance(rebuilt, tree.Call) and rebuilt.name == "sqrt"):
-                return [Panel(left, right, rebuilt)]
-            return _roots(expr, branches[0], rebuilt, left, right)
+            match rebuilt:
+                case tree.Call("sqrt", _):
+                    return _roots(expr, branches[0], rebuilt, left, right)
+                case tree.Power(_, tree.Number(q)) if q.denominator > 1:
+                    return _roots(expr, branches[0], rebuilt, left, right)
+            return [Panel(left, right, rebuilt)]
         case tree.Quotient(_, denominator):
             _refuse_zero(branches[1], left, right, f"1/({denominator}) has a pole")
         case tree.Call("log", argument):
@@ -341,13 +337,13 @@ def _decompose_piecewise(expr: tree.Piecewise, left: Cut | None, right: Cut | No
 
 
 def _remaining(rest: tuple[tuple[Expression, tree.Condition], ...]) -> Expression:
-    return rest[0][0] if not rest[0][1].comparisons() else tree.Piecewise(rest)
+    return tree.Piecewise(rest) if rest[0][1] else rest[0][0]
 
 
 def _where(condition: tree.Condition, left: Cut | None, right: Cut | None) -> list[Panel]:
     """Panels with branch 1 where the condition holds and 0 where it does not."""
     parts = [Panel(left, right, number(1))]
-    for c in condition.comparisons():
+    for c in condition:
         refined: list[Panel] = []
         for part in parts:
             refined += [part] if part.branch == ZERO or part.endless else _compared(c, part.left, part.right)
@@ -355,9 +351,8 @@ def _where(condition: tree.Condition, left: Cut | None, right: Cut | None) -> li
     merged = [parts[0]]
     for part in parts[1:]:
         if part.branch == merged[-1].branch:
-            merged[-1] = Panel(merged[-1].left, part.right, part.branch, part.endless)
-        else:
-            merged.append(part)
+            part = replace(part, left=merged.pop().left)
+        merged.append(part)
     return merged
 
 

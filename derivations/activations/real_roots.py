@@ -132,7 +132,7 @@ def _roots_of(factor: Whole, bits: int) -> list[tuple[Bracket, Surd | None]]:
     c, b, a = (int(k) for k in (*factor.coeffs(), 0)[:3])
     if factor.degree() == 1:
         return [((Fraction(-c, b), Fraction(-c, b)), None)]
-    brackets = [real for real, imaginary in _complex_roots(factor, bits) if imaginary == (0, 0)]
+    brackets = [real for real, imaginary in _complex_roots(factor, bits) if imaginary[0] == imaginary[1] == 0]
     discriminant = b * b - 4 * a * c
     if factor.degree() > 2 or not 0 < discriminant <= _LARGEST_DISCRIMINANT:
         return [(bracket, None) for bracket in brackets]

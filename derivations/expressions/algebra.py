@@ -213,13 +213,13 @@ def _extremum(
 
 
 def piecewise(*pieces: tuple[Expression, tree.Condition]) -> Expression:
-    """The piecewise function; pieces behind the first `Always` are dropped."""
+    """The piecewise function; pieces behind the first `ALWAYS` are dropped."""
     kept: list[tuple[Expression, tree.Condition]] = []
     for value, condition in pieces:
         kept.append((value, condition))
-        if isinstance(condition, tree.Always):
+        if not condition:
             break
-    return kept[0][0] if isinstance(kept[0][1], tree.Always) else tree.Piecewise(tuple(kept))
+    return tree.Piecewise(tuple(kept)) if kept[0][1] else kept[0][0]
 
 
 def map_children(expr: Expression, f: Callable[[Expression], Expression]) -> Expression:
@@ -240,15 +240,11 @@ def map_children(expr: Expression, f: Callable[[Expression], Expression]) -> Exp
         case tree.Minimum(args):
             return minimum(*map(f, args))
         case tree.Piecewise(pieces):
-            return piecewise(*((f(value), _map_condition(condition, f)) for value, condition in pieces))
+            changed = (
+                tuple(tree.Comparison(f(c.left), c.op, f(c.right)) for c in condition) for _, condition in pieces
+            )
+            return piecewise(*((f(value), condition) for (value, _), condition in zip(pieces, changed, strict=True)))
     return expr
-
-
-def _map_condition(condition: tree.Condition, f: Callable[[Expression], Expression]) -> tree.Condition:
-    parts = tuple(tree.Comparison(f(c.left), c.op, f(c.right)) for c in condition.comparisons())
-    if not parts:
-        return condition
-    return parts[0] if len(parts) == 1 else tree.AllOf(parts)
 
 
 def substitute(expr: Expression, replacement: Expression) -> Expression:

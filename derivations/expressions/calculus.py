@@ -41,7 +41,7 @@ def _extremum(expr: tree.Maximum | tree.Minimum, op: str) -> Expression:
     first, *rest = expr.args
     other = rest[0] if len(rest) == 1 else type(expr)(tuple(rest))
     condition = tree.Comparison(first, op, other)
-    return piecewise((derivative(first), condition), (derivative(other), tree.Always()))
+    return piecewise((derivative(first), (condition,)), (derivative(other), tree.ALWAYS))
 
 
 def _outer(name: str, u: Expression) -> Expression:

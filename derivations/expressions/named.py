@@ -88,11 +88,11 @@ def _expm1(argument: Expression) -> Expression:
 
 
 def _right_of_zero(argument: Expression, above: Expression, below: Expression) -> Expression:
-    return piecewise((above, tree.Comparison(argument, ">", ZERO)), (below, tree.Always()))
+    return piecewise((above, (tree.Comparison(argument, ">", ZERO),)), (below, tree.ALWAYS))
 
 
 def _threshold(argument: Expression, place: Expression, below: Expression) -> Expression:
-    return piecewise((argument, tree.Comparison(argument, ">", place)), (below, tree.Always()))
+    return piecewise((argument, (tree.Comparison(argument, ">", place),)), (below, tree.ALWAYS))
 
 
 def _gelu(argument: Expression) -> Expression:
@@ -144,10 +144,8 @@ def _hardsigmoid(argument: Expression) -> Expression:
 
 
 def _hardshrink(argument: Expression, half_width: Expression = _HALF) -> Expression:
-    inside = tree.AllOf(
-        (tree.Comparison(negate(half_width), "<=", argument), tree.Comparison(argument, "<=", half_width))
-    )
-    return piecewise((ZERO, inside), (argument, tree.Always()))
+    inside = (tree.Comparison(negate(half_width), "<=", argument), tree.Comparison(argument, "<=", half_width))
+    return piecewise((ZERO, inside), (argument, tree.ALWAYS))
 
 
 def _softshrink(argument: Expression, half_width: Expression = _HALF) -> Expression:
@@ -163,7 +161,7 @@ def _sparse_sigmoid(argument: Expression) -> Expression:
 def _sparse_plus(argument: Expression) -> Expression:
     between = multiply(_QUARTER, power(add(argument, ONE), number(2)))
     below, above = tree.Comparison(argument, "<=", _MINUS_ONE), tree.Comparison(argument, "<", ONE)
-    return piecewise((ZERO, below), (between, above), (argument, tree.Always()))
+    return piecewise((ZERO, (below,)), (between, (above,)), (argument, tree.ALWAYS))
 
 
 def _primitive(name: str) -> Callable[..., Expression]:

@@ -145,7 +145,7 @@ def _rewritten(expr: Expression) -> Expression | None:
 def _indicator(condition: tree.Condition) -> Expression | None:
     """What is 1 where the condition holds and 0 where it does not, almost everywhere; None where that is not known."""
     factors: list[Expression] = []
-    for c in condition.comparisons():
+    for c in condition:
         gap = _gap(c)
         if vanishes(gap):
             factors.append(number(int(c.op in (">=", "<="))))

@@ -13,64 +13,10 @@ import warnings
 from fractions import Fraction
 from itertools import islice
 
-from giantsteps.derivations.expressions.algebra import add, divide, multiply, negate, piecewise, power, substitute
-from giantsteps.derivations.expressions.calculus import derivative
-from giantsteps.derivations.expressions.named import (
-    CONSTRUCTIONS,
-    named_function,
-    nearest_names,
-    stands_alone,
-)
-from giantsteps.derivations.expressions.tree import (
-    AllOf,
-    Always,
-    Call,
-    Comparison,
-    Condition,
-    Constant,
-    Expression,
-    ExpressionError,
-    Maximum,
-    Minimum,
-    Number,
-    Piecewise,
-    Power,
-    Product,
-    Quotient,
-    Sum,
-    Variable,
-    Z,
-    depends_on_z,
-    to_text,
-    walk,
-)
-from giantsteps.derivations.expressions.tree import depth as depth_of
-
-__all__ = [
-    "AllOf",
-    "Always",
-    "Call",
-    "Comparison",
-    "Condition",
-    "Constant",
-    "Expression",
-    "ExpressionError",
-    "Maximum",
-    "Minimum",
-    "Number",
-    "Piecewise",
-    "Power",
-    "Product",
-    "Quotient",
-    "Sum",
-    "Variable",
-    "depends_on_z",
-    "derivative",
-    "meant_by_constant",
-    "parse",
-    "substitute",
-    "to_text",
-]
+from giantsteps.derivations.expressions import tree
+from giantsteps.derivations.expressions.algebra import add, divide, multiply, negate, piecewise, power
+from giantsteps.derivations.expressions.named import CONSTRUCTIONS, named_function, nearest_names, stands_alone
+from giantsteps.derivations.expressions.tree import Expression, ExpressionError, Z
 
 LONGEST_TEXT = 1000
 DEEPEST_NESTING = 50
@@ -149,20 +95,20 @@ def _check_text(text: str, limited: bool) -> None:
 
 
 def _check_size(expr: Expression, limited: bool) -> None:
-    if depth_of(expr) > DEEPEST_TREE:
+    if tree.depth(expr) > DEEPEST_TREE:
         raise ExpressionError(
             f"the expression nests more than {DEEPEST_TREE} operations in each other; write it with fewer, {_EXAMPLE}"
         )
-    for node in walk(_checked_nodes(expr)):
-        if limited and isinstance(node, Power) and isinstance(node.exponent, Number):
+    for node in tree.walk(_checked_nodes(expr)):
+        if limited and isinstance(node, tree.Power) and isinstance(node.exponent, tree.Number):
             _check_exponent(node.exponent.value)
-        if limited and isinstance(node, Number):
+        if limited and isinstance(node, tree.Number):
             _check_number(node.value)
 
 
 def _checked_nodes(expr: Expression) -> Expression:
     # nested calls such as mish(mish(...)) double the tree at every level: stop before it explodes
-    if sum(1 for _ in islice(walk(expr), MOST_NODES + 1)) > MOST_NODES:
+    if sum(1 for _ in islice(tree.walk(expr), MOST_NODES + 1)) > MOST_NODES:
         raise ExpressionError(f"the expression expands to more than {MOST_NODES} nodes; write a shorter one")
     return expr
 
@@ -274,7 +220,7 @@ class _Reader:
                 return self.read(operand, depth + 1)
             case ast.BinOp():
                 expr = self._operation(node, depth)
-                if isinstance(expr, Number):
+                if isinstance(expr, tree.Number):
                     _check_number(expr.value)
                 return expr
             case ast.Call():
@@ -319,7 +265,7 @@ class _Reader:
         if name == "z":
             return Z
         if name in _CONSTANTS:
-            return Constant(name.lower())
+            return tree.Constant(name.lower())
         known = named_function(name)
         if known is not None and stands_alone(name):
             return known.build(Z)
@@ -348,7 +294,7 @@ class _Reader:
                 pending.append(right if isinstance(op, ast.Add) else negate(right))
                 continue
             result = multiply(result, right) if isinstance(op, ast.Mult) else divide(result, right)
-            if isinstance(result, Number):
+            if isinstance(result, tree.Number):
                 _check_number(result.value)
         return add(*pending) if len(pending) > 1 else result
 
@@ -357,9 +303,9 @@ class _Reader:
             hint = "; a power is written z**2" if isinstance(node.op, ast.BitXor) else ""
             raise ExpressionError(f"the operator in {self._source(node)} is not accepted: use + - * / **{hint}")
         base, exponent = self.read(node.left, depth + 1), self.read(node.right, depth + 1)
-        if isinstance(exponent, Number):
+        if isinstance(exponent, tree.Number):
             _check_exponent(exponent.value)
-            if isinstance(base, Number):
+            if isinstance(base, tree.Number):
                 size = max(base.value.numerator.bit_length(), base.value.denominator.bit_length())
                 if exponent.value.denominator == 1 and size * abs(exponent.value) > 2 * LONGEST_NUMBER:
                     raise ExpressionError(f"the number {self._source(node)} is too large for this language")
@@ -393,12 +339,12 @@ class _Reader:
         return _checked_nodes(known.build(*args))
 
     def _piecewise(self, node: ast.Call, depth: int) -> Expression:
-        pieces: list[tuple[Expression, Condition]] = []
+        pieces: list[tuple[Expression, tree.Condition]] = []
         for pair in node.args:
             if not isinstance(pair, ast.Tuple) or len(pair.elts) != 2:
                 raise ExpressionError(_PIECEWISE)
             pieces.append((self.read(pair.elts[0], depth + 1), self._condition(pair.elts[1], depth + 1)))
-        if not pieces or not isinstance(pieces[-1][1], Always):
+        if not pieces or pieces[-1][1]:
             raise ExpressionError(_PIECEWISE)
         return piecewise(*pieces)
 
@@ -407,24 +353,21 @@ class _Reader:
             raise ExpressionError(_WHERE)
         condition = self._condition(node.args[0], depth + 1)
         holds, fails = (self.read(value, depth + 1) for value in node.args[1:])
-        return piecewise((holds, condition), (fails, Always()))
+        return piecewise((holds, condition), (fails, tree.ALWAYS))
 
-    def _condition(self, node: ast.expr, depth: int) -> Condition:
+    def _condition(self, node: ast.expr, depth: int) -> tree.Condition:
         if isinstance(node, ast.Constant) and node.value is True:
-            return Always()
+            return tree.ALWAYS
         if not isinstance(node, ast.Compare) or any(type(op) not in _COMPARISONS for op in node.ops):
             raise ExpressionError(
                 f"the condition {self._source(node)} is not accepted: write a comparison with < <= > >=, a chain, as "
                 "in -1 < z < 1, or True"
             )
         sides = [self.read(side, depth + 1) for side in (node.left, *node.comparators)]
-        parts = tuple(
-            Comparison(left, _COMPARISONS[type(op)], right)
-            for left, op, right in zip(sides, node.ops, sides[1:], strict=False)
-        )
-        return parts[0] if len(parts) == 1 else AllOf(parts)
+        ends = zip(sides, node.ops, sides[1:], strict=False)
+        return tuple(tree.Comparison(left, _COMPARISONS[type(op)], right) for left, op, right in ends)
 
 
-def _checked(value: Fraction) -> Number:
+def _checked(value: Fraction) -> tree.Number:
     _check_number(value)
-    return Number(value)
+    return tree.Number(value)

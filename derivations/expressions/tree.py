@@ -9,7 +9,7 @@ Canonical text of an expression tree: `parse(to_text(tree))` is the same tree.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from fractions import Fraction
 
 FUNCTIONS = ("exp", "log", "sqrt", "sin", "cos", "tan", "sinh", "cosh", "tanh", "asinh", "atan", "erf", "erfc") + (
@@ -32,12 +32,22 @@ class Expression:
     a tree is.
     """
 
-    __slots__ = ("_hash",)
+    __slots__ = ("_children", "_hash", "_own")
+    _children: tuple[Expression, ...]
+    _own: tuple[object, ...]
     _hash: int
 
     def __post_init__(self) -> None:
-        own = (type(self).__name__, *(getattr(self, f.name) for f in fields(self)))  # type: ignore[arg-type]
-        object.__setattr__(self, "_hash", hash(own))
+        children: list[Expression] = []
+        own: list[object] = []
+        for part in self._parts():
+            _sort(part, children, own)
+        for name, value in (("_children", tuple(children)), ("_own", tuple(own))):
+            object.__setattr__(self, name, value)
+        object.__setattr__(self, "_hash", hash((type(self).__name__, self._own, self._children)))
+
+    def _parts(self) -> tuple[object, ...]:
+        return tuple(getattr(self, name) for name in self.__match_args__)  # type: ignore[attr-defined]
 
     def __hash__(self) -> int:
         return self._hash
@@ -50,25 +60,34 @@ class Expression:
             a, b = pending.pop()
             if a is b or (id(a), id(b)) in met:
                 continue
-            if type(a) is not type(b) or a._hash != b._hash or a.own() != b.own():
+            if type(a) is not type(b) or a._hash != b._hash or a._own != b._own:
                 return False
             met.add((id(a), id(b)))
-            pending += zip(a.children(), b.children(), strict=True)
+            pending += zip(a._children, b._children, strict=True)
         return True
 
     def __reduce__(self) -> tuple[type[Expression], tuple[object, ...]]:
-        return type(self), tuple(getattr(self, f.name) for f in fields(self))  # type: ignore[arg-type]
-
-    def own(self) -> object:
-        """What tells the node from others of its type with the same children."""
-        return len(self.children())
+        return type(self), self._parts()
 
     def children(self) -> tuple[Expression, ...]:
         """The direct sub-expressions, in printed order (both sides of every condition included)."""
-        return ()
+        return self._children
 
     def __str__(self) -> str:
         return to_text(self)
+
+
+def _sort(part: object, children: list[Expression], own: list[object]) -> None:
+    """What a node is made of: its children, and what tells it from others of its type with the same children."""
+    if isinstance(part, Expression):
+        children.append(part)
+    elif isinstance(part, Comparison | tuple):
+        inner = (part.left, part.op, part.right) if isinstance(part, Comparison) else part
+        own.append(len(inner))
+        for one in inner:
+            _sort(one, children, own)
+    else:
+        own.append(part)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -77,20 +96,12 @@ class Number(Expression):
 
     value: Fraction
 
-    def own(self) -> object:
-        """The value."""
-        return self.value
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Constant(Expression):
     """A named real constant, `pi` or `e`."""
 
     name: str
-
-    def own(self) -> object:
-        """The name."""
-        return self.name
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -104,20 +115,12 @@ class Sum(Expression):
 
     terms: tuple[Expression, ...]
 
-    def children(self) -> tuple[Expression, ...]:
-        """The terms."""
-        return self.terms
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Product(Expression):
     """f_1 ... f_n, n >= 2; a number, if any, comes first."""
 
     factors: tuple[Expression, ...]
-
-    def children(self) -> tuple[Expression, ...]:
-        """The factors."""
-        return self.factors
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -127,10 +130,6 @@ class Power(Expression):
     base: Expression
     exponent: Expression
 
-    def children(self) -> tuple[Expression, ...]:
-        """Base and exponent."""
-        return (self.base, self.exponent)
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Quotient(Expression):
@@ -138,10 +137,6 @@ class Quotient(Expression):
 
     numerator: Expression
     denominator: Expression
-
-    def children(self) -> tuple[Expression, ...]:
-        """Numerator and denominator."""
-        return (self.numerator, self.denominator)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -151,14 +146,6 @@ class Call(Expression):
     name: str
     argument: Expression
 
-    def own(self) -> object:
-        """The name."""
-        return self.name
-
-    def children(self) -> tuple[Expression, ...]:
-        """The argument."""
-        return (self.argument,)
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Maximum(Expression):
@@ -166,20 +153,12 @@ class Maximum(Expression):
 
     args: tuple[Expression, ...]
 
-    def children(self) -> tuple[Expression, ...]:
-        """The arguments."""
-        return self.args
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Minimum(Expression):
     """The smallest of two or more expressions."""
 
     args: tuple[Expression, ...]
-
-    def children(self) -> tuple[Expression, ...]:
-        """The arguments."""
-        return self.args
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,52 +169,17 @@ class Comparison:
     op: str
     right: Expression
 
-    def comparisons(self) -> tuple[Comparison, ...]:
-        """The comparisons that must all hold."""
-        return (self,)
 
-
-@dataclass(frozen=True, slots=True)
-class AllOf:
-    """A chain of comparisons (0 < z < 1) that must all hold."""
-
-    parts: tuple[Comparison, ...]
-
-    def comparisons(self) -> tuple[Comparison, ...]:
-        """The comparisons that must all hold."""
-        return self.parts
-
-
-@dataclass(frozen=True, slots=True)
-class Always:
-    """The condition True."""
-
-    def comparisons(self) -> tuple[Comparison, ...]:
-        """No comparison has to hold."""
-        return ()
-
-
-Condition = Comparison | AllOf | Always
+# Comparisons that must all hold: one, a chain such as 0 < z < 1, or none, which is always so.
+Condition = tuple[Comparison, ...]
+ALWAYS: Condition = ()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Piecewise(Expression):
-    """The value of the first piece whose condition holds; the last condition is `Always`."""
+    """The value of the first piece whose condition holds; the last condition is `ALWAYS`."""
 
     pieces: tuple[tuple[Expression, Condition], ...]
-
-    def own(self) -> object:
-        """The comparison signs of each condition."""
-        return tuple(tuple(c.op for c in condition.comparisons()) for _, condition in self.pieces)
-
-    def children(self) -> tuple[Expression, ...]:
-        """Values and both sides of the conditions."""
-        found: list[Expression] = []
-        for value, condition in self.pieces:
-            found.append(value)
-            for comparison in condition.comparisons():
-                found += [comparison.left, comparison.right]
-        return tuple(found)
 
 
 Z = Variable()
@@ -333,10 +277,6 @@ def _render_product(factors: tuple[Expression, ...]) -> tuple[str, int]:
 
 
 def _condition_text(condition: Condition) -> str:
-    parts = condition.comparisons()
-    if not parts:
+    if not condition:
         return "True"
-    text = to_text(parts[0].left)
-    for part in parts:
-        text += f" {part.op} {to_text(part.right)}"
-    return text
+    return to_text(condition[0].left) + "".join(f" {part.op} {to_text(part.right)}" for part in condition)

@@ -134,14 +134,3 @@ def _split_power(expression: sp.Expr, variable: sp.Symbol) -> tuple[int | None, 
 def gaussian_moment(order: int) -> sp.Integer:
     """E[z^k] for z ~ N(0,1): (k-1)!! for even k, zero for odd k."""
     return sp.Integer(0) if order % 2 else sp.factorial2(order - 1)
-
-
-def stein(expectation: Expectation, variable: sp.Symbol) -> sp.Expr:
-    r"""Stein's lemma: E[z f] = E[df/dz], applied once to an expectation whose integrand has a factor ``variable``.
-
-    Raises ValueError if the integrand has no such factor. Hypothesis on f: absolutely continuous, with f' integrable.
-    """
-    rest = sp.cancel(expectation.integrand / variable)
-    if sp.denom(sp.together(rest)).has(variable):
-        raise ValueError(f"Stein's lemma needs a factor {variable} in the integrand {expectation.integrand}")
-    return Expectation(sp.diff(rest, variable), *expectation.variables)

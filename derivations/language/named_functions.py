@@ -13,8 +13,7 @@ from typing import Any
 import sympy as sp
 from sympy.core.function import UndefinedFunction
 
-from giantsteps.derivations.language.expectation import Expectation, expand_expectations
-from giantsteps.derivations.language.symbols import z
+from giantsteps.derivations.language.expectation import Expectation
 
 # SymPy makes the hash of a function without a formula anew from its name and its assumptions, each time that a set or a
 # cache asks for it: a twentieth of the time of all proofs. Neither ever changes, and each is kept with its function, so
@@ -196,38 +195,3 @@ def _pull_signs(integrand: sp.Expr) -> sp.Expr:
         return call
 
     return integrand.replace(lambda e: getattr(e, "func", None) in ODD_ACTIVATION, pulled)
-
-
-def separate(expression: sp.Expr) -> sp.Expr:
-    """Expectations by linearity and independence: E[f(z) k(t)] = E[f(z)] E[k(t)], each average over its own
-    variable.
-    """
-    return sp.expand(expression).replace(lambda e: isinstance(e, Expectation), _separated)
-
-
-def _separated(expectation: sp.Expr) -> sp.Expr:
-    variables = set(expectation.variables)
-    total: sp.Expr = sp.S.Zero
-    for term in sp.Add.make_args(sp.expand(expectation.integrand)):
-        groups: dict[frozenset[sp.Symbol], sp.Expr] = {}
-        for factor in sp.Mul.make_args(term):
-            used = frozenset(factor.free_symbols & variables)
-            for other in [k for k in groups if k & used]:  # factors that share a variable stay together
-                factor *= groups.pop(other)
-                used |= other
-            groups[used] = groups.get(used, sp.S.One) * factor
-        product: sp.Expr = sp.S.One
-        for used, factor in groups.items():
-            product *= _average(factor, used)
-        total += product
-    return total
-
-
-def _average(factor: sp.Expr, used: frozenset[sp.Symbol]) -> sp.Expr:
-    """The average over ``used``; over one variable it is written with z, so that equal averages look equal."""
-    if not used:
-        return factor
-    if len(used) == 1:
-        (variable,) = used
-        return expand_expectations(Expectation(factor.subs(variable, z), z))
-    return Expectation(factor, *sorted(used, key=lambda v: v.name))

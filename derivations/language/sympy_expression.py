@@ -77,5 +77,5 @@ def _rational(value: Fraction) -> sp.Rational:
 
 
 def _condition(condition: tree.Condition, z: sp.Expr) -> sp.Basic:
-    parts = [_RELATIONS[c.op](to_sympy(c.left, z), to_sympy(c.right, z)) for c in condition.comparisons()]
+    parts = [_RELATIONS[c.op](to_sympy(c.left, z), to_sympy(c.right, z)) for c in condition]
     return sp.And(*parts) if parts else sp.true

@@ -203,7 +203,13 @@ ACTIVATION = Rescaling(
 TARGET = Rescaling(
     "scale of the target",
     "g -> s g and Delta -> s^2 Delta multiply y0 and y1 by s and y2 by s^2, and the readout by s",
-    {y0: s.scale * y0, y1: s.scale * y1, y2: s.scale**2 * y2, TEACHER: s.scale * TEACHER},
+    {
+        y0: s.scale * y0,
+        y1: s.scale * y1,
+        y2: s.scale**2 * y2,
+        TEACHER: s.scale * TEACHER,
+        s.noise: s.scale**2 * s.noise,
+    },
     _powers(s.scale, **_readout, **_forces),
     s.scale**2,
 )
@@ -233,10 +239,12 @@ def energies(change: Rescaling) -> tuple[Theorem, Theorem]:
 
 def scaled_error(change: Rescaling) -> Theorem:
     """The error of the rescaled equivalent features on a new input, as a function of the variables."""
-    mean, shared, squared, teacher = (
-        rescaled(part, change.data) for part in (EQUIVALENT.mean, EQUIVALENT.shared, EQUIVALENT.squared, TEACHER)
+    mean, shared, error, teacher = (
+        rescaled(part, change.data)
+        for part in (EQUIVALENT.mean, EQUIVALENT.shared, EQUIVALENT.squared - s.noise, TEACHER)
     )
-    at_kappa = replace(EQUIVALENT, mean=mean, shared=shared, squared=squared, teacher=teacher).mean_square()
+    fields = replace(EQUIVALENT, mean=mean, shared=shared, squared=error + s.noise, teacher=teacher)
+    at_kappa = fields.mean_square()
     averaged = average((at_kappa,), (s.kappa,))
     whole, _ = sides(averaged.statement)
     meaning = define(_scaled_error(*VARIABLES), whole, "mean squared error of the rescaled features", *VARIABLES)

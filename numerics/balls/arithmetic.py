@@ -177,7 +177,7 @@ class Program:
 
     def _piecewise(self, pieces: tuple[tuple[Expression, Condition], ...]) -> Step:
         built = [
-            (self._place(value), [(self._place(c.left), c.op, self._place(c.right)) for c in condition.comparisons()])
+            (self._place(value), [(self._place(c.left), c.op, self._place(c.right)) for c in condition])
             for value, condition in pieces
         ]
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from flint import arb, ctx
+from flint import arb
 
 from giantsteps.derivations.activations.activation import Activation
 from giantsteps.derivations.activations.local_exponents import FAR_OUT, slope_obstacles
@@ -261,9 +261,3 @@ def conditional_balls(
             lambda: moments.of(_SECOND) - _square(moments.of(_MEAN)) - _square(moments.of(_FIRST)), bits
         ),
     )
-
-
-def overlaps(a: Certified, b: Certified) -> bool:
-    """Whether two finite balls have a point in common (two certificates of one number must)."""
-    with precision(max(a.bits, b.bits, ctx.prec)):
-        return bool(a.required().overlaps(b.required()))

@@ -19,8 +19,9 @@ from giantsteps.derivations.activations.activation import Activation
 from giantsteps.derivations.activations.growth import Growth
 from giantsteps.derivations.activations.strip_growth import strip_growth
 from giantsteps.derivations.expressions.budget import Budget, TookTooLong, at_most, spend
+from giantsteps.derivations.expressions.calculus import derivative
 from giantsteps.derivations.expressions.normal_form import as_polynomial
-from giantsteps.derivations.expressions.parser import Expression, ExpressionError, derivative
+from giantsteps.derivations.expressions.tree import Expression, ExpressionError
 from giantsteps.numerics.balls.arithmetic import (
     BallError,
     Program,

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from giantsteps.numerics.gaussian.nodes import density
 from giantsteps.numerics.models.losses import ABSOLUTE, HINGE, LOGISTIC, SQUARE, ClippedLoss, Loss, ProximalLoss
 from giantsteps.numerics.models.model import ModelError
+from giantsteps.numerics.saddle_point.any_loss.sample_averages import normal_cdf
 
 Array = NDArray[np.float64]
 
@@ -105,8 +106,8 @@ def _clipped_value(loss: ClippedLoss, r: Array, d: float) -> Array:
     if d == 0.0:
         return loss.value(r, np.zeros_like(r))
     if loss == ABSOLUTE:
-        return np.asarray(r * (1.0 - 2.0 * _cdf(-r / d)) + 2.0 * d * _bell(r / d))
-    beyond = [(u**2 + d**2) * _cdf(u / d) + u * d * _bell(u / d) for u in (r - loss.delta, -r - loss.delta)]
+        return np.asarray(r * (1.0 - 2.0 * normal_cdf(-r / d)) + 2.0 * d * _bell(r / d))
+    beyond = [(u**2 + d**2) * normal_cdf(u / d) + u * d * _bell(u / d) for u in (r - loss.delta, -r - loss.delta)]
     return np.asarray(0.5 * (r**2 + d**2 - beyond[0] - beyond[1]))
 
 
@@ -115,17 +116,11 @@ def _clipped_pull(loss: ClippedLoss, r: Array, d: float) -> Array:
     if loss == SQUARE:
         return r
     if loss == ABSOLUTE:
-        return np.asarray(np.sign(r) if d == 0.0 else 1.0 - 2.0 * _cdf(-r / d))
+        return np.asarray(np.sign(r) if d == 0.0 else 1.0 - 2.0 * normal_cdf(-r / d))
     if d == 0.0:
         return np.asarray(np.clip(r, -loss.delta, loss.delta))
-    above, below = (u * _cdf(u / d) + d * _bell(u / d) for u in (r - loss.delta, -r - loss.delta))
+    above, below = (u * normal_cdf(u / d) + d * _bell(u / d) for u in (r - loss.delta, -r - loss.delta))
     return np.asarray(r - above + below)
-
-
-def _cdf(x: Array) -> Array:
-    from scipy.special import ndtr
-
-    return np.asarray(ndtr(x))
 
 
 def _bell(x: Array) -> Array:

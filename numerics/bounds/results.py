@@ -161,15 +161,3 @@ class BestEta:
             "at_largest_eta_tried": self.at_edge,
             "minima": [{"eta": minimum.at, "test_error": minimum.error} for minimum in self.minima],
         }
-
-
-@dataclass(frozen=True)
-class BestSpike:
-    """A spike strength that minimises a bound, equations (28)-(31)."""
-
-    spike: float
-    bound: float
-
-    def to_dict(self) -> dict[str, Any]:
-        """As plain data for JSON, in the words of the command line."""
-        return {"spike": self.spike, "bound": self.bound}

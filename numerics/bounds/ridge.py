@@ -15,11 +15,10 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from giantsteps.derivations.activations.activation import Activation
 from giantsteps.numerics.bounds.infinite_ridge import left_over, slope_at_infinity
-from giantsteps.numerics.bounds.results import BestEta, BestRidge, BestSpike, Bounds, Minimum
+from giantsteps.numerics.bounds.results import BestRidge, Bounds, Minimum
 from giantsteps.numerics.models.given import square_only, within_reach
-from giantsteps.numerics.models.model import LARGEST, SMALLEST, UNIFORM, Model, ReadoutGroup
+from giantsteps.numerics.models.model import LARGEST, SMALLEST, Model
 from giantsteps.numerics.saddle_point.level import solve_on
 from giantsteps.numerics.saddle_point.map_uncertainty import SMALL, neighbours, relative_uncertainty
 from giantsteps.numerics.saddle_point.profile import Profile, profile
@@ -282,55 +281,3 @@ def _confirmed(model: Model, best: Minimum, found: Bounds) -> tuple[bool, float]
     moved = abs(solution.test_error - best.error)
     holds = solution.converged and moved <= _LIMIT * (1.0 + abs(best.error))
     return found.converged and holds, solution.error_estimate + moved
-
-
-def best_eta(
-    activation: Activation,
-    target: Activation,
-    *,
-    alpha: float,
-    beta: float,
-    alpha0: float,
-    ridge: float | None = None,
-    noise: float = 0.0,
-    largest: float = 30.0,
-    points: int = 61,
-    bulk_model: str = "network",
-    gaussian_rows: bool = False,
-    readout: tuple[ReadoutGroup, ...] = UNIFORM,
-) -> BestEta:
-    """The learning rate eta in [0, largest] of least test error at fixed ridge, or at the best ridge when None.
-
-    Scans eta evenly, then refines every dip. Raises ModelError where the gradient-step map does not exist.
-    """
-
-    def at(eta: float) -> Model:
-        return Model.from_gradient_step(
-            activation, target, alpha=alpha, beta=beta, ridge=1.0 if ridge is None else ridge,
-            alpha0=alpha0, eta=eta, noise=noise, readout=readout, bulk_model=bulk_model, gaussian_rows=gaussian_rows,
-        )  # fmt: skip
-
-    def error(eta: float) -> float:
-        return best_ridge(at(eta)).test_error if ridge is None else solve(at(eta)).test_error
-
-    grid = [float(x) for x in np.linspace(0.0, largest, points)]
-    minima = local_minima(error, grid)
-    candidates = [*minima, Minimum(0.0, error(0.0)), Minimum(largest, error(largest))]
-    best = min(candidates, key=lambda candidate: candidate.error)
-    found = at(best.at)
-    converged = best_ridge(found).converged if ridge is None else solve(found).converged
-    return BestEta(best.at, best.error, found, best.at == largest, minima, converged)
-
-
-def best_spike(
-    model: Model, bound: Callable[[Model], float] = upper_bound, *, largest: float = 10.0, points: int = 101
-) -> BestSpike:
-    """The spike in [0, largest] that minimises a bound at fixed bulk and alignment, equations (28)-(31)."""
-
-    def error(spike: float) -> float:
-        return bound(model.changed(spike=spike))
-
-    grid = [float(x) for x in np.linspace(0.0, largest, points)]
-    candidates = [*local_minima(error, grid), Minimum(0.0, error(0.0)), Minimum(largest, error(largest))]
-    best = min(candidates, key=lambda candidate: candidate.error)
-    return BestSpike(best.at, best.error)

@@ -87,7 +87,7 @@ class AveragedLoss:
     def value_and_slope(self, b: Array) -> tuple[float, Array]:
         """The average and its gradient, (r,)."""
         total, slope = 0.0, np.zeros(len(b))
-        for features, g, f, weights in self._parts(b):
+        for features, g, f, weights in self._parts(b, self.loss.levels, self.loss.of_residual):
             total += float(np.sum(weights * self.loss.value(g, f)))
             slope = slope + np.tensordot(features, weights * self.loss.slope(g, f), axes=2)
         return total, slope
@@ -95,15 +95,15 @@ class AveragedLoss:
     def rounding(self, b: Array) -> float:
         """sum_j |b_j| E |l' phi_j|: how far the average moves, relative to the errors of the functions phi_j."""
         total = 0.0
-        for features, g, f, weights in self._parts(b):
+        for features, g, f, weights in self._parts(b, self.loss.levels, self.loss.of_residual):
             pulls = weights * np.abs(self.loss.slope(g, f))
             total += float(np.abs(b) @ np.tensordot(np.abs(features), pulls, axes=2))
         return total
 
-    def _parts(self, b: Array) -> list[tuple[Array, Array, Array, Array]]:
+    def _parts(self, b: Array, levels: tuple[float, ...], residual: bool) -> list[tuple[Array, Array, Array, Array]]:
         """Functions (r, M, q), g, f and weights (M, q): of panels that are not split, then of the others' pieces."""
         f = np.tensordot(b, self.features, axes=1)
-        crossed, where, left, right = self._pieces(b, f, self.loss.levels)
+        crossed, where, left, right = self._pieces(b, f, levels, residual)
         inner = slice(1, -1)
         parts = [(self._inner, self.label[:, inner], f[:, inner], np.where(crossed[:, None], 0.0, self.weights))]
         if len(where):
@@ -114,26 +114,16 @@ class AveragedLoss:
 
     def wrong(self, b: Array) -> float:
         """P(g f <= 0): how often f has not the sign of the target."""
-        f = np.tensordot(b, self.features, axes=1)
-        crossed, where, left, right = self._pieces(b, f, (0.0,), of_residual=False)
-        inner = slice(1, -1)
-        whole = np.where(crossed[:, None], 0.0, self.weights)
-        total = float(np.sum(whole[self.label[:, inner] * f[:, inner] <= 0.0]))
-        if len(where):
-            t, weights = self.panels.nodes(where, left, right)
-            f = np.tensordot(b, self.panels.features(where, t), axes=1)
-            total += float(np.sum(weights[self.panels.label(where, t) * f <= 0.0]))
-        return total
+        return sum(float(np.sum(weights[g * f <= 0.0])) for _, g, f, weights in self._parts(b, (0.0,), False))
 
     def gram_root(self) -> Array:
         """sqrt(weight) phi at all nodes, (nodes, r): its singular values are those of the span in L2."""
         return np.asarray((self._inner * np.sqrt(self.weights)).reshape(len(self._inner), -1).T)
 
     def _pieces(
-        self, b: Array, f: Array, levels: tuple[float, ...], of_residual: bool | None = None
+        self, b: Array, f: Array, levels: tuple[float, ...], residual: bool
     ) -> tuple[NDArray[np.bool_], Places, Array, Array]:
         """Which panels are crossed (N,), and the pieces that they are split into: panel, left and right end, (M,)."""
-        residual = self.loss.of_residual if of_residual is None else of_residual
         h = self.label - f if residual else f
         turns = self._turns(b, h, levels, residual)
         found: list[tuple[Array, Places, Array, Array]] = []

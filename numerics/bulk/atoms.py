@@ -87,19 +87,3 @@ def of_matrix(W: Array, v: Array, theta_perp: Array) -> SpectralMeasure:
     along[: len(singular)] = np.sqrt(d) * right @ v
     across[: len(singular)] = np.sqrt(d) * right @ theta_perp
     return SpectralMeasure(p / d, eigenvalues, along, across, np.full(p, 1.0 / p))
-
-
-def marchenko_pastur_atoms(beta: float, bulk: float, angles: int = 400) -> SpectralMeasure:
-    """The Marchenko-Pastur law as atoms c(1 + beta + 2 sqrt(beta) cos t), midpoints t, with tau^2 = pi^2 = 1.
-
-    Only second moments of tau and pi enter, and for isotropic rows they are one whatever varrho.
-    """
-    t = (np.arange(angles) + 0.5) * np.pi / angles
-    shape = 1.0 + beta + 2.0 * np.sqrt(beta) * np.cos(t)
-    weights = 2.0 / np.pi * np.sin(t) ** 2 / shape * np.pi / angles
-    eigenvalues, rest = bulk * shape, max(0.0, 1.0 - 1.0 / beta)
-    weights *= (1.0 - rest) / weights.sum()
-    if rest > 0.0:
-        eigenvalues, weights = np.append(eigenvalues, 0.0), np.append(weights, rest)
-    ones = np.ones(len(eigenvalues))
-    return SpectralMeasure(beta, eigenvalues, ones, ones, weights)

@@ -10,7 +10,6 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -147,17 +146,6 @@ def _slope_averages(slope: Integrand, line: tuple[float, float], refine: int) ->
     return terms @ weights, sizes @ weights
 
 
-class LabelAverages(NamedTuple):
-    """Averages over 1 + y^2 l: b_square = E_l[y^2], b_tilted = E_l[y^2 u^2], mixed_f = E_l[f u y^2],
-    pair_ff' = E_l[f f'] and pair_square_ff' = E_l[f f' y^2] for f, f' in (y, y^3); E_l[x] = E[x/(1 + y^2 l)]."""
-
-    square: float
-    tilted: float
-    mixed: Array
-    pair: Array
-    pair_square: Array
-
-
 # Rows of the averages over 1 + b1 Y + b2 Y^2: Y^1 .. Y^8, u Y^2 .. u Y^5, u^2 Y and u^2 Y^2.
 POWERS, TILTED, ALONG = slice(0, 8), slice(8, 12), slice(12, 14)
 ROWS = 14
@@ -191,11 +179,6 @@ class Labels:
     def fourth(self) -> float:
         """E[Y^4]."""
         return float(self.moments[4])
-
-    @property
-    def pair(self) -> Array:
-        """E[f f'] for f, f' in (Y, Y^3)."""
-        return self.moments[[[2, 4], [4, 6]]]
 
     @cached_property
     def _varied(self) -> Array:
@@ -244,14 +227,6 @@ class Labels:
         shrunk *= shrunk
         once, twice, thrice = (self.table[1:4] @ shrunk).tolist()
         return first, second, once, twice, thrice
-
-    def averages(self, leverage: float | complex) -> LabelAverages:
-        """All averages over 1 + Y^2 l of a step without even part, l the leverage; it may be complex."""
-        shrunk = self.table @ (1.0 / (1.0 + self.nodes * self.nodes * leverage))
-        powers, tilted = shrunk[POWERS], shrunk[TILTED]
-        return LabelAverages(
-            powers[1], shrunk[ALONG][1], tilted[[1, 3]], powers[[[1, 3], [3, 5]]], powers[[[3, 5], [5, 7]]]
-        )
 
 
 @lru_cache(maxsize=64)

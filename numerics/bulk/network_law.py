@@ -22,7 +22,6 @@ from numpy.typing import NDArray
 from giantsteps.derivations.activations.activation import Activation
 from giantsteps.numerics.bulk.network_constants import (
     ROWS,
-    LabelAverages,
     Labels,
     SlopeConstants,
     coarse_labels,
@@ -37,19 +36,10 @@ from giantsteps.numerics.models.model import Model, ModelError
 
 @dataclass(frozen=True)
 class IsotropicLabels:
-    """The averages that make B = c: P = 0, and omega A replaced by its mean omega E[y^2]."""
+    """The averages that make B = c: P = 0, and omega A replaced by its mean omega E[y^2]; of E[y] nothing depends."""
 
-    pair: Array
-
-    @property
-    def mean(self) -> float:
-        """E[y], which nothing depends on."""
-        return 0.0
-
-    @property
-    def square(self) -> float:
-        """E[y^2]."""
-        return float(self.pair[0, 0])
+    square: float = 1.0
+    mean: float = 0.0
 
     @property
     def first(self) -> Array:
@@ -73,11 +63,6 @@ class IsotropicLabels:
     def moved_sums(self, b1: float, b2: float) -> tuple[float, float, float, float, float]:
         """As `Labels.moved_sums` with A = E[y^2]: neither depends on b1 or b2."""
         return 0.0, self.square, 0.0, 0.0, 0.0
-
-    def averages(self, leverage: float | complex) -> LabelAverages:
-        """The averages of `Labels` with A = E[y^2]: none depends on l."""
-        return LabelAverages(self.square, self.square, np.zeros(2), self.pair, np.zeros((2, 2)))
-
 
 @dataclass(frozen=True)
 class BulkLaw:
@@ -111,15 +96,6 @@ class BulkLaw:
             return whole
         mean = self.turn * self.labels.mean
         return whole + 2.0 * self.root * mean + mean * mean + self.turn**2 * self.labels.square / self.batch_ratio
-
-    @property
-    def correlation(self) -> tuple[float, float, float]:
-        """h in coordinates on (theta, n_1, n_3), where P = 1 and E[z s^2] = 0: for an odd activation."""
-        linear, cubic = self.pulled[0], self.added[2]
-        if not cubic and not linear:
-            return (0.0, 0.0, 0.0)
-        return (linear * float(self.labels.first[0]) + cubic * float(self.labels.first[2]), linear, cubic)
-
 
 @lru_cache(maxsize=256)
 def network_law(
@@ -258,14 +234,12 @@ def isotropic_law(bulk: float, alignment: float, *, gaussian_rows: bool = False)
     """The sRF's bulk in the same terms: B = c; v_c = 0 for rows of equal norm, 2 c^2 for Gaussian rows, h = 0."""
     # Any labels with the right angle between vh and theta serve: E[y^2]/alpha0 = 1 - gamma^2.
     across = math.sqrt((1.0 - alignment) * (1.0 + alignment))
-    pair = np.array([[1.0, 0.0], [0.0, 0.0]])
     along = (1.0, 0.0, 0.0) if across == 0.0 else (alignment, across, 0.0)
     perpendicular = (0.0, 1.0, 0.0) if across == 0.0 else (across, -alignment, 0.0)
     variance = 2.0 * bulk**2 if gaussian_rows else 0.0
     nothing = (0.0, 0.0, 0.0)
     # Without P: bulk - 1 beside P = 1 would lose the digits of a small bulk.
-    rule = IsotropicLabels(pair)
-    return BulkLaw(bulk, 1.0, rule, along, perpendicular, nothing, nothing, variance, root=0.0)
+    return BulkLaw(bulk, 1.0, IsotropicLabels(), along, perpendicular, nothing, nothing, variance, root=0.0)
 
 
 Array = NDArray[np.float64]

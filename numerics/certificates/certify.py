@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
@@ -24,6 +24,7 @@ from flint import arb
 from giantsteps.derivations.expressions.exact import alone
 from giantsteps.numerics.accepts import accepts
 from giantsteps.numerics.balls.arithmetic import BallError, precision, rational_ball
+from giantsteps.numerics.certificates.functions import Problem
 from giantsteps.numerics.certificates.newton import Box, System, Zero, krawczyk
 from giantsteps.numerics.certificates.problems import problem_of
 from giantsteps.numerics.certificates.saddle_point import Enclosed, enclosed, nonlinear_system
@@ -44,8 +45,8 @@ ONLY = "one-solution.T"
 _WIDTHS = (Fraction(1, 10**4), Fraction(1, 10**6), Fraction(1, 10**8), Fraction(1, 10**10))
 # Of a network's own bulk: averages over labels are taken at the middle of the box alone, and the box is small.
 _NETWORK_WIDTHS = (Fraction(1, 10**8), Fraction(1, 10**10), Fraction(1, 10**12))
-# Bits that the recursions of its averages over labels may lose.
-NETWORK_BITS = 24
+# Bits that the recursions of averages over labels may lose.
+LABEL_BITS = 24
 # Of the quadrature: the first is enough unless the ridge is tiny.
 _BITS = (80, 130, 200)
 # Bits of rounding and of cancellation beyond those of the quadrature.
@@ -92,10 +93,7 @@ class Certificate(Shown):
     @alone
     def texts(self, most: int = 30) -> dict[str, str]:
         """name -> [mid +/- rad] of every ball, every printed digit certain to one unit."""
-        if self.balls is None:
-            return {}
-        with precision(self.bits + GUARD_BITS):
-            return {f.name: str(getattr(self.balls, f.name).str(most)) for f in fields(self.balls)}
+        return {} if self.balls is None else self.balls.texts(self.bits + GUARD_BITS, most)
 
     def to_dict(self) -> dict[str, Any]:
         """As plain data for JSON, in the words of the command line; without a certificate the status says why."""
@@ -189,51 +187,32 @@ def unsupported(model: Model) -> str:
     return ""
 
 
-def _certified(model: Model, solution: Solution, bits: int) -> Certificate:
+def started(problem: Problem, model: Model, solution: Solution) -> list[tuple[float, float]]:
+    """The unknowns in double precision, each with how large it counts. Raises BallError where T or tau is no number."""
     order = solution.order_parameters
-    start = (float(order.V1[0, 0]), float(order.V2[0]))
-    if not all(math.isfinite(x) and x > 0.0 for x in start):
+    pair = (float(order.V1[0, 0]), float(order.V2[0]))
+    if not all(math.isfinite(x) and x > 0.0 for x in pair):
         raise BallError("the solution in double precision is not positive and finite")
-    if model.network_step is not None:
-        return _certified_network(model, solution, bits)
-    problem = problem_of(model)
-    boxes = [tuple(arb(x, (abs(arb(x)) * rational_ball(width)).upper()) for x in start) for width in _WIDTHS]
+    return [*((x, x) for x in pair), *problem.law.start(model, solution)]
+
+
+def _certified(model: Model, solution: Solution, bits: int) -> Certificate:
+    problem = problem_of(model, bits + LABEL_BITS)
+    start = started(problem, model, solution)
+    widths = _NETWORK_WIDTHS if problem.law.names else _WIDTHS
+    boxes = [tuple(arb(x, (arb(size) * rational_ball(width)).upper()) for x, size in start) for width in widths]
     # What holds for the widest box holds for those inside.
-    place = setting(problem, solution, boxes[0], bits)
+    place = setting(problem, solution, boxes[0][:2], bits)
     table = place.functions(problem)
-    system = nonlinear_system(problem, table, place.rule, place.inverse)
-    zero = _first_zero(system, boxes)
-    found = enclosed(problem, table, place.rule, place.inverse, zero.enclosure)
-    return _certificate(model, zero, found, bits)
-
-
-def _certificate(model: Model, zero: Zero, found: Enclosed, bits: int) -> Certificate:
-    if not found.test_error.is_finite():
-        raise BallError("the enclosure of the test error is not finite")
-    return Certificate(model, "certified", zero.box, float(zero.contraction), found, bits)
-
-
-def _certified_network(model: Model, solution: Solution, bits: int) -> Certificate:
-    # Imported here: most certificates are of the isotropic bulk.
-    from giantsteps.numerics.certificates.network import saddle_point as network_saddle_point
-    from giantsteps.numerics.certificates.network.rows import network_start
-
-    network = network_saddle_point.network_problem(model, bits + NETWORK_BITS)
-    T, tau, b1, b2 = network_start(model, solution)
-    # b1 is of the size of the square root of b2, and may be small beside it.
-    sizes = [(T, T), (tau, tau), *([(b1, max(abs(b1), 1e-3 * math.sqrt(b2)))] if network.turned else []), (b2, b2)]
-    boxes = [tuple(arb(x, (arb(size) * rational_ball(w)).upper()) for x, size in sizes) for w in _NETWORK_WIDTHS]
-    place = setting(network.problem, solution, boxes[0][:2], bits)
-    table = place.functions(network.problem)
-    system = network_saddle_point.nonlinear_system(network, table, place.rule, place.inverse)
-    zero = _first_zero(system, boxes)
-    curved = place.norm_slope(network.problem)
+    zero = _first_zero(nonlinear_system(problem, table, place.rule, place.inverse), boxes)
     # After a short step averages over labels lose more digits than the first bits have.
     try:
-        found = network_saddle_point.enclosed(network, table, curved, place.rule, place.inverse, zero.enclosure)
-        return _certificate(model, zero, found, bits)
+        found = enclosed(problem, table, place.rule, place.inverse, zero.enclosure)
     except BallError as reason:
         raise Imprecise(str(reason)) from reason
+    if not found.test_error.is_finite():
+        raise Imprecise("the enclosure of the test error is not finite")
+    return Certificate(model, "certified", zero.box, float(zero.contraction), found, bits)
 
 
 def _first_zero(system: System, boxes: list[Box]) -> Zero:

@@ -16,12 +16,10 @@ from giantsteps.numerics.balls.gaussian_bounds import Envelope
 from giantsteps.numerics.balls.growth_bounds import BallLine, Line, average_bound
 from giantsteps.numerics.balls.lattice import averages
 from giantsteps.numerics.balls.rules import Along, SpikeRule, on_nodes
+from giantsteps.numerics.certificates.laws import Law
 from giantsteps.numerics.certificates.slope import Moving, value_of
 
 Ball = Any
-
-# How many averages the functions and their slopes are made of.
-_MOVING = 7
 
 
 @dataclass(frozen=True)
@@ -36,7 +34,7 @@ class MovingLine(BallLine):
 class Problem:
     """A model of one group, ridge > 0: its functions, and its numbers as balls, or wider or with slopes (`slope`).
 
-    bulk: the norm c that the isotropic equations have, the square of the scale of `along`.
+    law: that of the rows of the bulk (`laws`), whose norm c is the square of the scale of `along`.
     """
 
     student: Activation
@@ -47,12 +45,12 @@ class Problem:
     beta: Any
     ridge: Any
     noise: Any
-    bulk: Any
+    law: Law
 
     @property
-    def fixed(self) -> bool:
-        """Whether both lines are the rational ones that were given."""
-        return not isinstance(self.along, BallLine) and not isinstance(self.teacher, BallLine)
+    def moving(self) -> bool:
+        """Whether the functions along the spike move with a parameter."""
+        return isinstance(self.along, MovingLine) or isinstance(self.teacher, MovingLine)
 
     @property
     def symmetric(self) -> bool:
@@ -62,7 +60,10 @@ class Problem:
 
 @dataclass(frozen=True)
 class Functions:
-    """mu0, mu1, kappa mu1, mu2^2, y0, y1 and y2, each `Along` the spike, with a slope where it moves."""
+    """mu0, mu1, kappa mu1, mu2^2, y0, y1 and y2, each `Along` the spike, with a slope where it moves.
+
+    curved: dmu0/dc = (E z^2 f - E f)/(2 c) where rows of the bulk differ in norm, else None.
+    """
 
     mu0: Any
     mu1: Any
@@ -71,6 +72,7 @@ class Functions:
     y0: Any
     y1: Any
     y2: Any
+    curved: Any = None
 
 
 def bounds(problem: Problem, height: Fraction) -> Functions:
@@ -102,15 +104,18 @@ def _bounded(
 
 
 def _moving(known: tuple[Along, ...], identity: Along, line: Line) -> tuple[Any, ...]:
-    """E f, E z f and E f^2 with their slopes along w = slope kappa + bias and the scale s. By Stein's lemma
+    """E f, E z f, E f^2 and, where E z^2 f is known, E z^2 f - E f; with their slopes along w = slope kappa + bias and
+    the scale s. By Stein's lemma
 
     dE f = (E z f) dw/s + (E z^2 f - E f) ds/s,
     dE z f = (E z^2 f - E f) dw/s + (E z^3 f - 2 E z f) ds/s,
-    dE f^2 = (E z f^2) dw/s + (E z^2 f^2 - E f^2) ds/s.
+    dE f^2 = (E z f^2) dw/s + (E z^2 f^2 - E f^2) ds/s,
+    d(E z^2 f - E f) = (E z^3 f - 3 E z f) dw/s + (E z^4 f - 4 E z^2 f + E f) ds/s.
     """
+    mean, first, square, *others = known
     if not isinstance(line, MovingLine):
-        return known
-    mean, first, square, second, first_square, third, second_square = known
+        return (mean, first, square, *(second - mean for second in others[:1]))
+    second, first_square, third, second_square, *fourth = others
     scale = line.scale()
     turn, stretch = identity * (line.slope_rate / scale), line.scale_rate / scale
     bent = second - mean
@@ -118,42 +123,24 @@ def _moving(known: tuple[Along, ...], identity: Along, line: Line) -> tuple[Any,
         Moving(mean, first * turn + bent * stretch),
         Moving(first, bent * turn + (third - first * arb(2)) * stretch),
         Moving(square, first_square * turn + (second_square - square) * stretch),
+        *(
+            Moving(bent, (third - first * arb(3)) * turn + (order_4 - second * arb(4) + mean) * stretch)
+            for order_4 in fourth
+        ),
     )
-
-
-def norm_slope(problem: Problem, rule: SpikeRule, height: Fraction, reach: Fraction, bits: int) -> Any:
-    """dmu0/dc = (E z^2 f - E f)/(2 c), `Along` the spike, with a slope where the line moves. By Stein's lemma
-
-    d(E z^2 f - E f) = (E z^3 f - 3 E z f) dw/s + (E z^4 f - 4 E z^2 f + E f) ds/s.
-    """
-    function, line = problem.student, problem.along
-    moves = isinstance(line, MovingLine)
-    known = averages_on_nodes(function, line, rule, reach, bits)
-    columns = tuple(zip(*known, strict=True))
-    wanted = {order: columns[ORDERS.index((order, 1))] for order in range(5 if moves else 3)}
-    found = {}
-    for order, values in wanted.items():
-        bound = average_bound(function, line.slope, line.bias, line.scale(), height, order, 1)
-        if bound is None:
-            raise BallError(f"no bound by a power was found for {function} off the real line")
-        found[order] = Along(values, bound)
-    bent, share = found[2] - found[0], 1 / (2 * problem.bulk)
-    if not isinstance(line, MovingLine):
-        return bent * share
-    scale, identity = line.scale(), _identity(rule.nodes, height)
-    turned = (found[3] - found[1] * arb(3)) * identity * (line.slope_rate / scale)
-    stretched = (found[4] - found[2] * arb(4) + found[0]) * (line.scale_rate / scale)
-    return Moving(bent, turned + stretched) * share
 
 
 def functions(problem: Problem, rule: SpikeRule, height: Fraction, reach: Fraction, bits: int) -> Functions:
     """The functions on the nodes of a rule, to about 2**-bits; `reach` bounds the nodes."""
     identity = _identity(rule.nodes, height)
     found = []
-    for function, line in ((problem.student, problem.along), (problem.target, problem.teacher)):
-        moves = isinstance(line, MovingLine)
-        known = averages_on_nodes(function, line, rule, reach, bits, few=not moves)
-        columns = tuple(zip(*known, strict=True))[: _MOVING if moves else 3]
+    for function, line, curved in (
+        (problem.student, problem.along, problem.law.curved),
+        (problem.target, problem.teacher, False),
+    ):
+        count = (7 if isinstance(line, MovingLine) else 3) + curved
+        known = averages_on_nodes(function, line, rule, reach, bits, few=count == 3)
+        columns = tuple(zip(*known, strict=True))[:count]
         found.append(_moving(_bounded(columns, function, line, height), identity, line))
     return _combined(problem, identity, *found)
 
@@ -180,9 +167,11 @@ def _averages(
 
 
 def _combined(problem: Problem, identity: Along, student: tuple[Any, ...], teacher: tuple[Any, ...]) -> Functions:
-    mean, first, square = student
-    scale = problem.along.scale()
-    mu1 = first * (1 / (Moving(scale, problem.along.scale_rate) if isinstance(problem.along, MovingLine) else scale))
+    mean, first, square, *bent = student
+    scale: Any = problem.along.scale()
+    if isinstance(problem.along, MovingLine):
+        scale = Moving(scale, problem.along.scale_rate)
+    mu1 = first * (1 / scale)
     return Functions(
         mu0=mean,
         mu1=mu1,
@@ -191,6 +180,7 @@ def _combined(problem: Problem, identity: Along, student: tuple[Any, ...], teach
         y0=teacher[0],
         y1=teacher[1],
         y2=teacher[2],
+        curved=bent[0] * (1 / (2 * scale * scale)) if bent else None,
     )
 
 
@@ -205,18 +195,14 @@ def narrowed(table: Functions, middle: Functions, offset: Ball) -> Functions:
     Directly the averages in mu2^2 = E f^2 - (E f)^2 - (E z f)^2 would move each for itself.
     """
 
-    return Functions(
-        *(narrowed_one(getattr(table, one.name), getattr(middle, one.name), offset) for one in fields(table))
-    )
+    def one(number: Any, at: Along) -> Any:
+        if not isinstance(number, Moving):
+            return number
+        rows = zip(number.value.values, number.slope.values, at.values, strict=True)
+        values = tuple(value.intersection(start + slope * offset) for value, slope, start in rows)
+        return Moving(Along(values, number.value.bound), number.slope)
 
-
-def narrowed_one(number: Any, at: Along, offset: Ball) -> Any:
-    """One of them."""
-    if not isinstance(number, Moving):
-        return number
-    rows = zip(number.value.values, number.slope.values, at.values, strict=True)
-    values = tuple(value.intersection(start + slope * offset) for value, slope, start in rows)
-    return Moving(Along(values, number.value.bound), number.slope)
+    return Functions(*(one(getattr(table, field.name), getattr(middle, field.name)) for field in fields(table)))
 
 
 def over_variance(table: Functions, overlap: Any, tau: Any, inverse: Ball) -> Any:

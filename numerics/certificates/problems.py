@@ -9,6 +9,7 @@ from giantsteps.numerics.balls.arithmetic import BallError, rational_ball
 from giantsteps.numerics.balls.gaussian_bounds import rational_upper
 from giantsteps.numerics.balls.growth_bounds import BallLine, Line
 from giantsteps.numerics.certificates.functions import MovingLine, Problem
+from giantsteps.numerics.certificates.laws import Isotropic
 from giantsteps.numerics.certificates.slope import Moving, slope_of, value_of
 from giantsteps.numerics.models.model import Model
 
@@ -17,63 +18,51 @@ Ball = Any
 _RATIOS = ("alpha", "beta", "ridge", "noise")
 
 
-def problem_of(model: Model) -> Problem:
-    """A model on the isotropic bulk; every double is the binary rational that it is."""
-    return _problem(model, _given(model))
-
-
-def problem_along(model: Model, parameter: str, value: Any, bits: int) -> Problem:
-    """The model with another value of one parameter, a ball or a number with a slope.
+def problem_of(model: Model, bits: int, labels: Any = None, **moved: Any) -> Problem:
+    """A model's problem, every double the binary rational that it is; `moved` has other values of parameters, balls or
+    numbers with a slope.
 
     The spike is that of the group, whose weight is a factor of it, and so is the bulk, which may be the group's own.
-    After a gradient step spike, bulk and alignment are Result 3.1's, of averages known to about 2**-bits: not doubles.
-    Raises BallError where these averages have no balls, and for the bulk of a model whose group has its own.
+    After a gradient step that moves, and on a network's own bulk, spike, bulk and alignment are Result 3.1's, of
+    averages known to about 2**-bits: not doubles. labels: those of a network's law, with what they know.
+
+    Raises BallError where these averages have no balls.
     """
-    own_bulk = model.groups[0].bulk is not None
-    if parameter == "bulk" and own_bulk:
-        raise BallError("the bulk of the group is given, and that of the model plays no part")
-    numbers = _given(model) | {parameter: rational_ball(_weight(model)) * value if parameter == "spike" else value}
-    if model.step is not None and parameter not in model.independent:
-        mapped = _mapped(model, numbers, bits)
-        numbers |= {name: number for name, number in mapped.items() if not (own_bulk and name == "bulk")}
-    return _problem(model, numbers)
+    group = model.groups[0]
+    weight, bulk = rational_ball(Fraction(group.weight)), Fraction(model.bulks[0])
+    numbers: dict[str, Any] = {name: Fraction(getattr(model, name)) for name in (*_RATIOS, "alignment")}
+    numbers |= {"spike": Fraction(model.slopes[0]), "bulk": bulk} | moved
+    if "spike" in moved:
+        numbers["spike"] = weight * moved["spike"]
+    law: Any = None
+    network = model.network_step is not None
+    if model.step is not None and (network or not model.independent.issuperset(moved)):
+        # Imported here: most certificates are of spikes that were given.
+        from giantsteps.numerics.certificates.network.labels import LabelBalls
+        from giantsteps.numerics.certificates.network.law import network_law
+        from giantsteps.numerics.certificates.network.rows import rows_map, slope_balls
 
-
-def _weight(model: Model) -> Fraction:
-    return Fraction(model.groups[0].weight)
-
-
-def _given(model: Model) -> dict[str, Any]:
-    """The doubles as fractions."""
-    numbers: dict[str, Any] = {name: Fraction(getattr(model, name)) for name in _RATIOS}
-    numbers |= {"spike": Fraction(model.slopes[0]), "bulk": Fraction(model.bulks[0])}
-    if model.step is not None:
-        numbers |= {"alpha0": Fraction(model.step.alpha0), "eta": Fraction(model.step.eta)}
-    return numbers | {"alignment": Fraction(model.alignment)}
-
-
-def _mapped(model: Model, numbers: dict[str, Any], bits: int) -> dict[str, Any]:
-    # Imported here: most certificates are of spikes that were given.
-    from giantsteps.numerics.certificates.network.labels import LabelBalls
-    from giantsteps.numerics.certificates.network.rows import rows_map, slope_balls
-
-    weight = rational_ball(_weight(model))
-    slope = slope_balls(model.activation, bits)
-    plain, tilted, _ = LabelBalls(model.target, weight * slope.mean, bits).moments(2)
-    e = weight * _ball(numbers["eta"]) / _ball(numbers["beta"])
-    second = plain[2] + _ball(numbers["noise"])
-    spike, bulk, alignment = rows_map(slope, e, _ball(numbers["alpha0"]), plain[1], second, tilted[1])
-    return {"spike": spike, "bulk": bulk, "alignment": alignment}
-
-
-def _problem(model: Model, numbers: dict[str, Any]) -> Problem:
+        alpha0, eta = (_ball(moved.get(name, Fraction(getattr(model.step, name)))) for name in ("alpha0", "eta"))
+        e, slope = weight * eta / _ball(numbers["beta"]), slope_balls(model.activation, bits)
+        noise = Fraction(model.noise) if network else Fraction(0)
+        labels = labels or LabelBalls(model.target, weight * slope.mean, bits, noise)
+        if network:
+            law = network_law(slope, labels, e, alpha0)
+            mapped = law.rows.spike, law.rows.bulk, law.rows.alignment
+        else:
+            plain, tilted, _ = labels.moments(2)
+            mapped = rows_map(slope, e, alpha0, plain[1], plain[2] + _ball(numbers["noise"]), tilted[1])
+        numbers |= dict(zip(("spike", "bulk", "alignment"), mapped, strict=True))
+        if group.bulk is not None and not network:
+            numbers["bulk"] = bulk
     alignment = numbers["alignment"]
     return Problem(
         student=model.activation,
         target=model.target,
         along=line_of(numbers["spike"], Fraction(model.biases[0]), numbers["bulk"]),
         teacher=line_of(alignment, Fraction(0), 1 - alignment * alignment),
-        **{name: _ball(numbers[name]) for name in (*_RATIOS, "bulk")},
+        law=law or Isotropic(_ball(numbers["bulk"])),
+        **{name: _ball(numbers[name]) for name in _RATIOS},
     )
 
 

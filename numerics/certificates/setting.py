@@ -11,7 +11,7 @@ from flint import arb
 
 from giantsteps.numerics.balls.arithmetic import BallError, precision, rational_ball
 from giantsteps.numerics.balls.rules import Along, SpikeRule, panels, trapezoidal
-from giantsteps.numerics.certificates.functions import Functions, Problem, bounds, functions, norm_slope
+from giantsteps.numerics.certificates.functions import Functions, Problem, bounds, functions
 from giantsteps.numerics.certificates.newton import Box
 from giantsteps.numerics.certificates.saddle_point import fixed_error
 from giantsteps.numerics.certificates.strip import inverse_bound, student
@@ -39,10 +39,6 @@ class Setting:
     def functions(self, problem: Problem) -> Functions:
         """The functions along the spike of the problem, or of one whose numbers are within its own."""
         return functions(problem, self.rule, self.height, self.reach, self.bits + 8)
-
-    def norm_slope(self, problem: Problem) -> Any:
-        """dmu0/dc along the spike, of the same problems."""
-        return norm_slope(problem, self.rule, self.height, self.reach, self.bits + 8)
 
 
 def setting(problem: Problem, solution: Solution, box: Box, bits: int) -> Setting:
@@ -108,7 +104,8 @@ def _largest(problem: Problem, height: Fraction, overlaps: tuple[Ball, ...], inv
         table = bounds(problem, height)
     except BallError:
         return None
-    fixed = fixed_error(table, problem.noise, *overlaps)
+    m, zeta, psi = overlaps
+    fixed = fixed_error(table, problem.noise, table.mu0 * m + table.along * zeta, psi)
     features = table.mu1 * table.mu1 + table.mu2_squared
     weight = Along((), features.bound).scaled(inverse * inverse)
     return ((fixed + features) * weight).bound.mean() + 1

@@ -346,7 +346,7 @@ def gradient_step(
     `readout` is u (p,), by default 1_p. `rows` samples are in memory at a time. The draws are, in order, the label
     noise and the inputs.
     """
-    from giantsteps.derivations.expressions.parser import derivative
+    from giantsteps.derivations.expressions.calculus import derivative
 
     activation = network.activation
     sigma, slope = compile_numpy(activation.expression), compile_numpy(derivative(activation.expression))

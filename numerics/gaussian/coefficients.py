@@ -175,11 +175,7 @@ def target_moments(target: Activation, alignment: float, kappa: Array, refine: i
 
     At |alignment| = 1 they are g, 0, g^2 exactly.
     """
-    moments = aligned_moments(target, alignment, np.asarray(kappa, dtype=float), refine)
-    return TargetMoments(moments.mean, moments.slope, moments.square)
-
-
-def aligned_moments(target: Activation, alignment: float, kappa: Array, refine: int = 0) -> Moments:
-    """The same with the variance that y0 + y1 z leaves, as all four `Moments`."""
     # (1 - g)(1 + g) keeps the layer's width right when the alignment is close to 1.
-    return conditional_moments_of(target, alignment, (1.0 - alignment) * (1.0 + alignment), 0.0, kappa, refine)
+    variance, places = (1.0 - alignment) * (1.0 + alignment), np.asarray(kappa, dtype=float)
+    moments = conditional_moments_of(target, alignment, variance, 0.0, places, refine)
+    return TargetMoments(moments.mean, moments.slope, moments.square)

@@ -321,7 +321,7 @@ def _build_piecewise(pieces: tuple[tuple[Expression, Condition], ...]) -> Evalua
 
 
 def _build_condition(condition: Condition) -> Callable[[Array], npt.NDArray[np.bool_]]:
-    tests = [(_build(c.left), _COMPARE[c.op], _build(c.right)) for c in condition.comparisons()]
+    tests = [(_build(c.left), _COMPARE[c.op], _build(c.right)) for c in condition]
 
     def evaluate(x: Array) -> npt.NDArray[np.bool_]:
         holds = np.ones(x.shape, dtype=bool)
@@ -377,7 +377,7 @@ def evaluate_mpmath(expr: Expression, x: Any) -> Any:
 
 
 def _mp_holds(condition: Condition, x: Any) -> bool:
-    for c in condition.comparisons():
+    for c in condition:
         left, right = evaluate_mpmath(c.left, x), evaluate_mpmath(c.right, x)
         holds = {"<": left < right, "<=": left <= right, ">": left > right, ">=": left >= right}[c.op]
         if not holds:

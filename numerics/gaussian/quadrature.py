@@ -24,7 +24,8 @@ from numpy.typing import NDArray
 from giantsteps.derivations.activations.activation import Activation, Growth
 from giantsteps.derivations.expressions.algebra import damped
 from giantsteps.derivations.expressions.budget import spend
-from giantsteps.derivations.expressions.parser import Expression, ExpressionError, derivative
+from giantsteps.derivations.expressions.calculus import derivative
+from giantsteps.derivations.expressions.tree import Expression, ExpressionError
 from giantsteps.numerics.gaussian.evaluate import Evaluator, compile_branches, compile_numpy, relative_rounding
 from giantsteps.numerics.gaussian.nodes import PANEL_ORDER, composite, even_panels, even_steps
 from giantsteps.numerics.gaussian.smooth_panels import distinct, smooth_panels

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from giantsteps.numerics.models.parameters import ModelError
 
@@ -38,19 +38,7 @@ def finite(value: Any, reason: str = "it diverges") -> Any:
     return value
 
 
-class Errors(Protocol):
-    """What is told of a solution at one width."""
-
-    @property
-    def test_error(self) -> float:
-        """The test error."""
-
-    @property
-    def training_error(self) -> float:
-        """The training error."""
-
-
-def at_width_json(width: int, converged: bool, found: Callable[[], Errors]) -> dict[str, Any]:
+def at_width_json(width: int, converged: bool, found: Callable[[], Any]) -> dict[str, Any]:
     """The entry `at_width`, or null with the reason in `why`.
 
     Both errors, and for another loss than the square one the mean squared and the classification error.

@@ -18,7 +18,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from giantsteps.derivations.activations.activation import Activation, integrable_square
-from giantsteps.derivations.expressions.parser import ExpressionError
+from giantsteps.derivations.expressions.tree import ExpressionError
 from giantsteps.numerics.gaussian.coefficients import HermiteConstants, hermite_constants
 from giantsteps.numerics.gaussian.quadrature import MOST_UNSETTLED
 from giantsteps.numerics.models.parameters import (

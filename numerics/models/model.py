@@ -137,7 +137,7 @@ class Model(Problem):
 
     def to_dict(self) -> dict[str, Any]:
         """As plain data for JSON, under the names of the command line's options."""
-        from giantsteps.derivations.expressions.parser import to_text
+        from giantsteps.derivations.expressions.tree import to_text
 
         functions = {name: to_text(getattr(self, name).expression) for name in ("activation", "target")}
         document = functions | {name: getattr(self, name) for name in ("alpha", "beta", "ridge", "noise")}

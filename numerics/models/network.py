@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from typing import TYPE_CHECKING
 
 from giantsteps.derivations.activations.activation import Activation
@@ -168,20 +168,8 @@ class Network(Problem):
         bulk_model: "network" (default), the network's own bulk, beyond the paper (`numerics.bulk.network`), or
         "isotropic", the spiked random features of the paper.
         """
-        return Model.from_gradient_step(
-            self.activation,
-            self.target,
-            alpha=self.alpha,
-            beta=self.beta,
-            ridge=self.ridge,
-            alpha0=self.alpha0,
-            eta=self.eta,
-            noise=self.noise,
-            readout=self.readout,
-            bulk_model=bulk_model,
-            gaussian_rows=self.gaussian_rows,
-            loss=self.loss,
-        )
+        kept = {one.name: getattr(self, one.name) for one in fields(self) if one.name not in ("overlap", "steps")}
+        return Model.from_gradient_step(**kept, bulk_model=bulk_model)
 
 
 def network_of(model: Model) -> Network:

@@ -43,13 +43,15 @@ def unpacked(
 
     zeta, psi, chi = split(overlaps)
     (V1, V2), (q1, q2) = unpack(values), unpack(q)
-    uniform = m**2 / (width * np.array(model.fractions))
+    if math.isfinite(width):
+        uniform = m**2 / (width * np.array(model.fractions))
+        q1, q2 = q1 - np.diag(np.array(model.bulks) * uniform), q2 - uniform
     return OrderParameters(
         m=m,
         zeta=zeta,
         psi=psi,
-        q1=q1 - np.diag(np.array(model.bulks) * uniform) if math.isfinite(width) else q1,
-        q2=q2 - uniform,
+        q1=q1,
+        q2=q2,
         V1=V1,
         V2=V2,
         conjugates=Conjugates(*unpack(conjugates), *unpack(hats), *split(forces)),

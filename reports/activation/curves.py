@@ -151,5 +151,3 @@ def draw(found: Curves, title: str) -> Figure:
 
 def _short(text: str) -> str:
     return text if len(text) <= 40 else text[:37] + "..."
-
-

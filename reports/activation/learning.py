@@ -87,7 +87,7 @@ def bounds_at(activation: Activation, target: Activation, spike: float, bulk: fl
 
     None either where double precision cannot resolve the functions along the spike: the reason is in `missing`.
     """
-    from giantsteps.derivations.expressions.parser import ExpressionError
+    from giantsteps.derivations.expressions.tree import ExpressionError
     from giantsteps.numerics.gaussian.quadrature import conditional_moments, integrand
     from giantsteps.numerics.models.model import Model, ModelError
 
@@ -113,7 +113,7 @@ def bounds_at(activation: Activation, target: Activation, spike: float, bulk: fl
 def _infinite(activation: Activation, target: Activation, spike: float, bulk: float) -> bool:
     """Whether a second moment is certainly infinite, so that there are no bounds to compute."""
     from giantsteps.derivations.activations.activation import integrable_square
-    from giantsteps.derivations.expressions.parser import ExpressionError
+    from giantsteps.derivations.expressions.tree import ExpressionError
 
     try:
         return not (integrable_square(activation, spike, bulk) and integrable_square(target, 0.0, 1.0))
@@ -233,7 +233,7 @@ def _best_spike(
     activation: Activation, target: Activation, bulk: float, refine: int
 ) -> tuple[tuple[float, float], float] | None:
     """((r, bound), R): the least upper bound on [0, R], R at most 6; None if double precision does not reach there."""
-    from giantsteps.derivations.expressions.parser import ExpressionError
+    from giantsteps.derivations.expressions.tree import ExpressionError
     from giantsteps.numerics.bounds.spike_scan import best_spike_at_alignment_one
 
     largest = LARGEST_SPIKE

@@ -191,20 +191,19 @@ def examine(
     parts = _Parts(operations, seconds)
     goal = activation if target is None else target
     balls = parts.part(
-        "balls", lambda left: _balls(activation, digits, left), lambda why: _no_balls(activation, _bits(digits), why)
+        "balls",
+        lambda left: _balls(activation, digits, left),
+        lambda why: HermiteBalls(*[Certified(None, _bits(digits), reason=why)] * 5),
     )
     formulas = parts.part(
         "closed forms",
         lambda left: formulas_of(activation, spike, bulk, left),
         lambda why: Formulas(None, {}, (), "inconclusive", f"{why} before they were found"),
     )
-    first = parts.part("closed forms", lambda _: _h1(balls, digits, formulas, activation), lambda _: None)
-    h2 = parts.part("closed forms", lambda _: _coefficient(balls.h2, digits, formulas, "h2"), lambda _: None)
-    h1_check = parts.part(
-        "closed forms", lambda _: _coefficient(balls.h1_check, digits, formulas, "h1_check"), lambda _: None
-    )
+    h1 = _with_form(parts, balls.h1, digits, formulas, "h1", activation.parity == "even")
+    h2 = _with_form(parts, balls.h2, digits, formulas, "h2")
+    h1_check = _with_form(parts, balls.h1_check, digits, formulas, "h1_check")
     bare = formulas.withheld()
-    h1 = first or _h1(balls, digits, bare, activation)
     hermite: list[Coefficient] = []
     parts.part(
         "Hermite coefficients",
@@ -216,7 +215,7 @@ def examine(
     target_mean, target_h1 = parts.part(
         "target",
         lambda left: (hermite[0], h1) if goal is activation else _lowest(goal, digits, left),
-        lambda why: _lowest_unknown(digits, why),
+        lambda why: (Coefficient(Certified(None, _bits(digits), reason=why), 0),) * 2,
     )
     found = parts.part(
         "bounds",
@@ -232,8 +231,8 @@ def examine(
         spike=spike,
         bulk=bulk,
         h1=h1,
-        h2=h2 or _coefficient(balls.h2, digits, bare, "h2"),
-        h1_check=h1_check or _coefficient(balls.h1_check, digits, bare, "h1_check"),
+        h2=h2,
+        h1_check=h1_check,
         hermite=tuple(hermite[: max(orders, exponent or 0) + 1]),
         target_h1=target_h1,
         information_exponent=exponent,
@@ -273,6 +272,17 @@ class _Parts:
             return otherwise(why)
 
 
+def _with_form(
+    parts: _Parts, ball: Certified, digits: int, formulas: Formulas, name: str, vanishes: bool = False
+) -> Coefficient:
+    """A number with its closed form, or without one where there is no time for it."""
+    return parts.part(
+        "closed forms",
+        lambda _: _coefficient(ball, digits, formulas, name, vanishes),
+        lambda _: _coefficient(ball, digits, formulas.withheld(), name, vanishes),
+    )
+
+
 def _left_out(
     balls: HermiteBalls, hermite: list[Coefficient], formulas: Formulas, limits: tuple[str, ...]
 ) -> list[str]:
@@ -285,15 +295,6 @@ def _left_out(
 
 # What is enough for the parts that always succeed, and for finding out that the others do not.
 _FEW_OPERATIONS = 500_000
-
-
-def _no_balls(activation: Activation, bits: int, why: str) -> HermiteBalls:
-    undecided = Certified(None, bits, reason=why)
-    return HermiteBalls(undecided, undecided, undecided, undecided, undecided)
-
-
-def _h1(balls: HermiteBalls, digits: int, formulas: Formulas, activation: Activation) -> Coefficient:
-    return _coefficient(balls.h1, digits, formulas, "h1", activation.parity == "even")
 
 
 def _bits(digits: int) -> int:
@@ -349,9 +350,8 @@ def _hermite(
         found[:] = [_coefficient(balls[k], digits, bare, f"s_{k}", vanish[k]) for k in range(order + 1)]
         for k, ball in enumerate(balls):
             found[k] = h1 if k == 1 and not h1.undecided else _coefficient(ball, digits, formulas, f"s_{k}", vanish[k])
-        if _information_exponent(found) is not None or order >= LAST_ORDER:
-            return
-        if not _worth_searching(found):
+        unknown = any(s.certified.ball is None for s in found)
+        if unknown or order >= LAST_ORDER or _information_exponent(found) is not None:
             return
         order *= 2
 
@@ -373,11 +373,6 @@ def _lowest(target: Activation, digits: int, operations: int) -> tuple[Coefficie
     return mean, slope
 
 
-def _lowest_unknown(digits: int, why: str) -> tuple[Coefficient, Coefficient]:
-    unknown = Coefficient(Certified(None, _bits(digits), reason=why), 0)
-    return unknown, unknown
-
-
 def _curvature(second: Coefficient) -> str:
     """E[sigma''] = sqrt(2) s_2, in the sense of distributions."""
     return "0" if second.zero else _rounded(second.certified, 2)
@@ -397,10 +392,6 @@ def _rounded(certified: Certified, square: int) -> str:
 def _information_exponent(found: list[Coefficient]) -> int | None:
     """The least k >= 1 with s_k certainly not zero."""
     return next((k for k, s in enumerate(found) if k and _is_certainly_not_zero(s)), None)
-
-
-def _worth_searching(found: list[Coefficient]) -> bool:
-    return all(s.certified.ball is not None for s in found)
 
 
 def _vanishes_by_parity(activation: Activation, order: int) -> bool:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from giantsteps.reports.answers.certificates import check_options
+from giantsteps.reports.command_line.console import Output, table
 from giantsteps.reports.command_line.problems import InputProblem, shown
 from giantsteps.reports.command_line.request import Request
 from giantsteps.reports.command_line.values import RULES, parse_number, parse_values
@@ -50,11 +51,10 @@ def range_of(options: Mapping[str, Any]) -> Range | None:
     return found[0] if found else None
 
 
-def branch(asked: Request, along: Range, digits: int | None, quiet: bool, seconds: float) -> Branch:
+def branch(asked: Request, along: Range, digits: int | None, out: Output, seconds: float) -> Branch:
     """The certified branch of the model asked for, within so many seconds of processor time. Raises InputProblem."""
     from giantsteps.numerics.certificates.ranges.branch import certify_branch
     from giantsteps.numerics.models.model import ModelError
-    from giantsteps.reports.command_line.console import Progress
 
     check_options(asked, True, False)
     if digits is not None:
@@ -64,7 +64,7 @@ def branch(asked: Request, along: Range, digits: int | None, quiet: bool, second
         )
     model = asked.model(next(asked.points()))
     end = time.process_time() + seconds
-    with Progress("certifying", _STEPS, quiet=quiet) as progress:
+    with out.progress("certifying", _STEPS) as progress:
 
         def step(reached: float) -> bool:
             progress.step(done=int(_STEPS * (reached - along.low) / (along.high - along.low)))
@@ -78,8 +78,6 @@ def branch(asked: Request, along: Range, digits: int | None, quiet: bool, second
 
 def branch_text(found: Branch) -> str:
     """The branch for people: a line for every piece, and how much of the range is certified."""
-    from giantsteps.reports.command_line.console import table
-
     rows = [
         [repr(piece.low), repr(piece.high), piece.texts().get("test_error", ""), piece.status] for piece in found.pieces
     ]

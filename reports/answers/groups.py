@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from giantsteps.numerics.models.model import ReadoutGroup
+    from giantsteps.reports.command_line.console import Output
 
 _SHOWN = 6
 
@@ -26,10 +27,8 @@ def product_sentence(options: Mapping[str, Any], groups: Sequence[ReadoutGroup])
     )
 
 
-def tell_groups(options: Mapping[str, Any], groups: Sequence[ReadoutGroup], quiet: bool) -> None:
+def tell_groups(options: Mapping[str, Any], groups: Sequence[ReadoutGroup], out: Output) -> None:
     """Say on stderr which groups the two lists make."""
-    from giantsteps.reports.command_line.console import note
-
     sentence = product_sentence(options, groups)
     if sentence:
-        note(sentence, quiet)
+        out.note(sentence)

@@ -1,4 +1,4 @@
-"""What `giantsteps bounds` prints for a loss other than the square one."""
+"""What `giantsteps bounds` answers, and what it prints for a loss other than the square one."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from giantsteps.numerics.models.documents import warnings_of
 from giantsteps.reports.answers.widths import best_at_width, shown
+from giantsteps.reports.command_line.console import number, table
 
 if TYPE_CHECKING:
     from giantsteps.numerics.models.model import Model
@@ -18,23 +19,25 @@ _NONE_SOLVED = "the solver converges at no ridge of the scan; this is the loss a
 _GROWS = "the loss falls towards the bound as the output grows without limit, and does not reach it"
 
 
-def loss_bounds_json(model: Model, step: Callable[[], None], width: int) -> dict[str, Any]:
-    """Both bounds and the best ridge of the test loss; the bounds on other errors that hold beside them.
+def bounds_json(model: Model, step: Callable[[], None], width: int) -> dict[str, Any]:
+    """Both bounds and the best ridge, with its value at the width; of another loss the other bounds that hold beside.
 
     Raises ModelError where the loss is not built for the model.
     """
     from giantsteps.numerics.bounds.any_loss import RIDGES
     from giantsteps.numerics.bounds.of_model import bounds
 
-    found = bounds(model)
+    found, document = bounds(model), {}
     step()
     best = found.best_ridge()
-    step()
-    reason = _NONE_SOLVED if best.left_out == RIDGES else _NONE_TRIED
-    least = best_at_width(best.to_dict(reason), width, model)
-    document: dict[str, Any] = {"loss": model.loss.name, "optimised": "test loss per sample, label noise included"}
+    least = best.to_dict()
+    if model.loss.name != "square":
+        step()
+        least = best.to_dict(_NONE_SOLVED if best.left_out == RIDGES else _NONE_TRIED)
+        document = {"loss": model.loss.name, "optimised": "test loss per sample, label noise included"}
+    least = best_at_width(least, width, model)
     return document | found.to_dict() | {
-        "best_ridge": least | {"ridges_left_out": best.left_out},
+        "best_ridge": least | ({"ridges_left_out": best.left_out} if document else {}),
         "best_eta": None,
         "bounds_converged": found.converged,
         "converged": found.converged and best.converged,
@@ -44,8 +47,6 @@ def loss_bounds_json(model: Model, step: Callable[[], None], width: int) -> dict
 
 def loss_bounds_text(swept: tuple[str, ...], results: Points, width: int) -> str:
     """One line per point, and what the bounds are of; the least loss at the finite width beside its limit."""
-    from giantsteps.reports.command_line.console import number, table
-
     first = results[0][1]
     header = [*swept, "lower bound", "least test loss", f"at width {width}", "at ridge", "upper bound"]
     header += ["mse at least", "class. error at most"] if "classification_error" in first else ["mse at least"]

@@ -5,12 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Mapping
 
-    from giantsteps.numerics.bounds.least_bounds import BestBound
+    from giantsteps.numerics.bounds.best_rate import BestBound
     from giantsteps.numerics.bounds.results import BestEta
     from giantsteps.numerics.models.model import Model
-    from giantsteps.reports.command_line.request import Request
 
 # The ends of the bracket of a test error are this share of the rate away: the dip is then about 1e-6 deep, far above
 # error estimates of converged solutions.
@@ -22,30 +21,16 @@ LOCAL = "local minimum, not certified"
 AT_END = "least at an end of the scan, not certified"
 
 
-def best_eta_json(asked: Request, point: Mapping[str, float]) -> tuple[BestEta, dict[str, Any]]:
-    """The rate of least test error at the ridge given; those of the least bounds under "upper_bound", "lower_bound".
+def best_eta_json(model: Model) -> tuple[BestEta, dict[str, Any]]:
+    """The rate of least test error at the model's ridge; those of the least bounds: "upper_bound", "lower_bound".
 
     None is certified: "certified" is False, and "status" says what was found. "estimated_bracket" holds a local minimum
     of the test error, by the error estimates of solutions at its ends and inside; null where they do not show one.
     Raises ModelError where the gradient-step map does not exist.
     """
-    from giantsteps.numerics.bounds.least_bounds import best_bounds_rate
-    from giantsteps.numerics.bounds.ridge import best_eta
-    from giantsteps.numerics.models.model import UNIFORM, Model
+    from giantsteps.numerics.bounds.best_rate import best_eta
 
-    noise, beta, alpha0 = point.get("noise", 0.0), point["beta"], point["alpha0"]
-    groups = asked.groups or UNIFORM
-    rate = best_eta(
-        asked.activation, asked.target, alpha=point["alpha"], beta=beta, alpha0=alpha0, ridge=point["ridge"],
-        noise=noise, bulk_model=asked.bulk_model, gaussian_rows=asked.gaussian_rows, readout=groups,
-    )  # fmt: skip
-
-    def model(eta: float) -> Model:
-        return Model.from_gradient_step(
-            asked.activation, asked.target, alpha=point["alpha"], beta=beta, ridge=point["ridge"], alpha0=alpha0,
-            eta=eta, noise=noise, bulk_model=asked.bulk_model, gaussian_rows=asked.gaussian_rows, readout=groups,
-        )  # fmt: skip
-
+    rate = best_eta(model)
     inside = any(minimum.at == rate.eta for minimum in rate.minima)
     document: dict[str, Any] = {
         **rate.to_dict(),
@@ -54,36 +39,29 @@ def best_eta_json(asked: Request, point: Mapping[str, float]) -> tuple[BestEta, 
         "estimated_bracket": _bracket(model, rate.eta) if inside else None,
         "status": LOCAL if inside else AT_END,
     }
-    best = best_bounds_rate(
-        asked.activation, asked.target, alpha0=alpha0, beta=beta, noise=noise, groups=groups,
-        bulk_model=asked.bulk_model, gaussian_rows=asked.gaussian_rows,
-    )  # fmt: skip
-    return rate, document | {"upper_bound": bound_json(best.upper), "lower_bound": bound_json(best.lower)}
+    return rate, document | best_bounds_json(model, "eta")
 
 
-def _bracket(model: Callable[[float], Model], at: float) -> list[float] | None:
+def _bracket(model: Model, at: float) -> list[float] | None:
     """at (1 -+ 1e-3), where the test errors exceed that at `at` by more than both error estimates; else None."""
     from giantsteps.numerics.saddle_point.ridge import solve
 
     places = [at * (1.0 - _HALF_WIDTH), at, at * (1.0 + _HALF_WIDTH)]
-    left, middle, right = found = [solve(model(x)) for x in places]
+    left, middle, right = found = [solve(model.changed(eta=x)) for x in places]
     slack = 2.0 * max(one.error_estimate for one in found)
     deep = min(left.test_error, right.test_error) - middle.test_error > slack
     return [places[0], places[2]] if deep and all(one.converged for one in found) else None
 
 
-def best_spike_json(model: Model) -> dict[str, Any]:
-    """The spikes of least upper and least lower bound at the model's bulk and alignment."""
-    from giantsteps.numerics.bounds.least_bounds import best_bounds_spike
+def best_bounds_json(model: Model, parameter: str) -> dict[str, Any]:
+    """The rates "eta" or spikes "spike" of least upper and least lower bound."""
+    from giantsteps.numerics.bounds.best_rate import best_bounds
 
-    best = best_bounds_spike(model)
-    return {
-        "upper_bound": bound_json(best.upper, "spike"),
-        "lower_bound": bound_json(best.lower, "spike"),
-    }
+    best = best_bounds(model, parameter)
+    return {"upper_bound": bound_json(best.upper, parameter), "lower_bound": bound_json(best.lower, parameter)}
 
 
-def bound_json(best: BestBound, parameter: str = "eta") -> dict[str, Any]:
+def bound_json(best: BestBound, parameter: str) -> dict[str, Any]:
     """The place of the least value of one bound on the interval "tried"; what only a certificate says is null."""
     flat = best.spread < _FLAT
     status = LOCAL

@@ -19,7 +19,6 @@ class SolvedPoint:
 
     model: Model
     numbers: list[float]
-    width: int
 
     @property
     def converged(self) -> bool:
@@ -36,8 +35,8 @@ class SolvedPoint:
         """The limit of the training error."""
         return self.numbers[1]
 
-    def to_dict(self) -> dict[str, Any]:
-        """The JSON of one solution, as `Solution.to_dict` for this width."""
+    def to_dict(self, width: int) -> dict[str, Any]:
+        """The JSON of one solution, as `Solution.to_dict` for the width at which it was solved."""
         test, training, m, zeta, psi, q1, q2, V1, V2, *more = self.numbers
         residual, estimate, wide_test, wide_training, _, *chi = more
         numbers = {"test_error": test, "training_error": training, "residual": residual, "error_estimate": estimate}
@@ -45,11 +44,11 @@ class SolvedPoint:
         if chi:
             order["chi"] = chi
         document = point_document(self.model, numbers, order, True, "converged")
-        document["at_width"] = {"width": self.width, "test_error": wide_test, "training_error": wide_training}
+        document["at_width"] = {"width": width, "test_error": wide_test, "training_error": wide_training}
         return with_warnings(document, self.model)
 
 
 def solved_together(models: Sequence[Model], width: int) -> dict[int, SolvedPoint]:
     """The converged points among those that a batch can take, by their place in `models`."""
     found = solve_together(models, width)
-    return {place: SolvedPoint(models[place], numbers, width) for place, numbers in found.items()}
+    return {place: SolvedPoint(models[place], numbers) for place, numbers in found.items()}

@@ -28,9 +28,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from giantsteps.reports.answers.widths import parse_width
 from giantsteps.reports.command_line.problems import InputProblem
-from giantsteps.reports.command_line.values import RULES, Values, parse_values
+from giantsteps.reports.command_line.values import RULES, Values, parse_values, parse_whole
 
 if TYPE_CHECKING:
     from giantsteps.numerics.sweeps.sweep import Axis, Experiment, Sweep
@@ -84,7 +83,7 @@ def sweep_of(document: Mapping[str, Any]) -> Sweep:
     """The sweep of a document as TOML delivers it. Raises InputProblem."""
     from giantsteps.numerics.models.model import UNIFORM
     from giantsteps.numerics.sweeps.sweep import Sweep, SweepError
-    from giantsteps.reports.command_line.options import expression_of, groups_of
+    from giantsteps.reports.command_line.options import WIDTHS, expression_of, groups_of
 
     _check_keys(document, (*TEXTS, *RULES, "width", "simulation"), "a sweep file")
     for name in TEXTS:
@@ -110,7 +109,7 @@ def sweep_of(document: Mapping[str, Any]) -> Sweep:
             bulk_model=document.get("bulk_model", ""),
             loss=document.get("loss", "square"),
             rows=document.get("rows", "unit"),
-            width=parse_width(str(document["width"]) if "width" in document else None),
+            width=parse_whole("width", str(document.get("width", 1000)), *WIDTHS),
             experiment=_experiment(document["simulation"], _usual_kind(document)) if "simulation" in document else None,
         )
     except SweepError as error:

@@ -18,19 +18,10 @@ from giantsteps.numerics.models.documents import (
     at_width_json,
     is_apart,
 )
-from giantsteps.reports.command_line.values import parse_whole
+from giantsteps.reports.command_line.console import number
 
 if TYPE_CHECKING:
     from giantsteps.numerics.models.model import Model
-
-# As `numerics.models.solution.WIDTH`, which a start of the command line does not wait for; and the widest that is asked
-# for.
-WIDTH, WIDEST = 1000, 10**11
-
-
-def parse_width(text: str | None) -> int:
-    """The value of --width. Raises InputProblem."""
-    return WIDTH if text is None else parse_whole("width", text, 1, WIDEST, "1000")
 
 
 def apart_line(documents: Sequence[dict[str, Any]], width: int) -> str | None:
@@ -42,8 +33,6 @@ def apart_line(documents: Sequence[dict[str, Any]], width: int) -> str | None:
 
 def shown(document: dict[str, Any], digits: int = 10) -> str:
     """The test error at the finite width for a cell of a table."""
-    from giantsteps.reports.command_line.console import number
-
     there = document.get("at_width")
     return "-" if there is None or not isinstance(there["test_error"], float) else number(there["test_error"], digits)
 
@@ -62,8 +51,6 @@ def error_rows(document: dict[str, Any]) -> list[tuple[str, str]]:
 
 
 def _errors(document: dict[str, Any]) -> list[tuple[str, str]]:
-    from giantsteps.reports.command_line.console import number
-
     names = ("test_error", "training_error", *OTHER_ERRORS)
     return [
         (name.replace("_", " "), number(math.inf if isinstance(document[name], dict) else document[name]))
@@ -85,14 +72,3 @@ def best_at_width(best: dict[str, Any], width: int, model: Model) -> dict[str, A
         return best | {"at_width": None, "why": "at infinite ridge a readout of finite width vanishes"}
     solution = solve(model.changed(ridge=ridge))
     return best | at_width_json(width, solution.converged, partial(solution.at_width, width))
-
-
-def tell_warnings(models: Sequence[Model], quiet: bool) -> None:
-    """The warnings of the models on stderr, each sentence once and no more than three."""
-    from giantsteps.reports.command_line.console import note
-
-    sentences = list(dict.fromkeys(sentence for model in models for sentence in model.warnings))
-    for sentence in sentences[:3]:
-        note(f"warning: {sentence}", quiet)
-    if len(sentences) > 3:
-        note(f"warning: the same in other numbers at {len(sentences) - 3} more points", quiet)

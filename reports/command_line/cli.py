@@ -19,24 +19,25 @@ from giantsteps.reports.command_line import completion
 from giantsteps.reports.command_line.extras import missing
 from giantsteps.reports.command_line.machine import signals, streams
 from giantsteps.reports.command_line.machine.pace import steady
+from giantsteps.reports.command_line.parameters import suggested
 from giantsteps.reports.command_line.problems import BROKEN_PIPE, INTERNAL, INTERRUPTED, UNUSABLE, InputProblem, shown
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
-# Name, module, one line of help: the help of the group must not import the commands.
-COMMANDS: dict[str, tuple[str, str]] = {
-    "report": ("report", "regenerate the whole derivation report (the main job)"),
-    "verify": ("verify", "run the ledger of claims and print the verdicts"),
-    "claims": ("claims", "list the claims, or show one of them whole"),
-    "errata": ("errata", "formulas that do not hold as our sources have them"),
-    "activation": ("activation", "examine an activation: coefficients, closed forms, proofs, bounds"),
-    "solve": ("solve", "order parameters, training and test error, by the theory"),
-    "simulate": ("simulate", "a finite-size experiment: mean and standard error"),
-    "compare": ("compare", "theory beside simulation, with a verdict"),
-    "bounds": ("bounds", "what no ridge can beat, and the best ridge"),
-    "spectrum": ("spectrum", "the spectrum of the feature matrix: density, edges, outliers"),
-    "sweep": ("sweep", "a grid of models from a file, resumable, on one machine or a cluster"),
+# Name, which is that of its module too, and one line of help: the help of the group must not import the commands.
+COMMANDS: dict[str, str] = {
+    "report": "regenerate the whole derivation report (the main job)",
+    "verify": "run the ledger of claims and print the verdicts",
+    "claims": "list the claims, or show one of them whole",
+    "errata": "formulas that do not hold as our sources have them",
+    "activation": "examine an activation: coefficients, closed forms, proofs, bounds",
+    "solve": "order parameters, training and test error, by the theory",
+    "simulate": "a finite-size experiment: mean and standard error",
+    "compare": "theory beside simulation, with a verdict",
+    "bounds": "what no ridge can beat, and the best ridge",
+    "spectrum": "the spectrum of the feature matrix: density, edges, outliers",
+    "sweep": "a grid of models from a file, resumable, on one machine or a cluster",
 }
 
 EXAMPLES = """\b
@@ -54,6 +55,12 @@ Exit codes: 0 done and verified, 1 something refuted, 2 unusable input, 3 inconc
 """
 
 
+def named(name: str) -> click.Command:
+    """The command of a name in the table; imports its module."""
+    found: click.Command = getattr(importlib.import_module(f"giantsteps.reports.commands.{name}"), name)
+    return found
+
+
 class LazyGroup(click.Group):
     """A group whose commands are imported when they are called."""
 
@@ -63,14 +70,7 @@ class LazyGroup(click.Group):
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """The command itself; imports its module."""
-        return self.named(cmd_name) if cmd_name in COMMANDS else None
-
-    def named(self, cmd_name: str) -> click.Command:
-        """The command of a name in the table; imports its module."""
-        module = importlib.import_module(f"giantsteps.reports.commands.{COMMANDS[cmd_name][0]}")
-        command = getattr(module, cmd_name)
-        assert isinstance(command, click.Command)
-        return command
+        return named(cmd_name) if cmd_name in COMMANDS else None
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
@@ -95,13 +95,13 @@ class LazyGroup(click.Group):
         """Commands that begin so, without importing any of them, then options."""
         from click.shell_completion import CompletionItem
 
-        table = [CompletionItem(name, help=text) for name, (_, text) in COMMANDS.items() if name.startswith(incomplete)]
+        table = [CompletionItem(name, help=text) for name, text in COMMANDS.items() if name.startswith(incomplete)]
         return [*table, *click.Command.shell_complete(self, ctx, incomplete)]
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """The table of commands, without importing any of them."""
         with formatter.section("Commands"):
-            formatter.write_dl([(name, text) for name, (_, text) in COMMANDS.items()])
+            formatter.write_dl([*COMMANDS.items()])
 
 
 def print_version(ctx: click.Context, _: click.Parameter, value: bool) -> None:
@@ -132,7 +132,7 @@ def print_completion(ctx: click.Context, _: click.Parameter, shell: str | None) 
     is_eager=True,
     expose_value=False,
     callback=print_completion,
-    shell_complete=completion.values(*completion.SHELLS),
+    shell_complete=suggested(*completion.SHELLS),
     help='Print the completion for bash, zsh or fish: eval "$(giantsteps --completion bash)".',
 )
 def cli() -> None:
@@ -236,7 +236,7 @@ def usage_sentence(error: click.UsageError, args: Sequence[str]) -> str:
     name = next((word for word in args if not word.startswith("-")), "")
     if name not in COMMANDS:
         return usage_sentence(error, cli, "giantsteps", {})
-    commands = {known: cli.named(known) for known in COMMANDS}
+    commands = {known: named(known) for known in COMMANDS}
     if isinstance(error, click.NoSuchOption) and args[0] == error.option_name:
         return f"{args[0]} stands before the command; options follow it, for example giantsteps {name} --help"
     others = {known: options_of(command) for known, command in commands.items() if known != name}

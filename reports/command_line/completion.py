@@ -3,23 +3,15 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
 from contextlib import suppress
-from typing import TYPE_CHECKING, TypeVar
 
 import click
 
 from giantsteps.reports.command_line.problems import DONE, InputProblem
 
-if TYPE_CHECKING:
-    from click.shell_completion import CompletionItem
-
 SHELLS = ("bash", "zsh", "fish")
 # Where the script of a shell puts its question, as click's do.
 VARIABLE = "_GIANTSTEPS_COMPLETE"
-
-Command = TypeVar("Command", bound=Callable[..., object])
-Completer = Callable[[click.Context, click.Parameter, str], "list[CompletionItem]"]
 
 
 def script(shell: str, group: click.Command) -> str:
@@ -55,19 +47,3 @@ def _is_question(shell: str) -> bool:
     """Whether the words are there, and where the cursor is: its place for bash and zsh, the word itself for fish."""
     place = os.environ.get("COMP_CWORD")
     return "COMP_WORDS" in os.environ and place is not None and (shell == "fish" or place.isdecimal())
-
-
-def named_option(flag: str, text: str, *accepted: str) -> Callable[[Command], Command]:
-    """An option that takes one of these names, the first by default."""
-    return click.option(flag, default=accepted[0], metavar="NAME", help=text, shell_complete=values(*accepted))
-
-
-def values(*accepted: str) -> Completer:
-    """The completion of an option that takes one of these."""
-
-    def complete(_ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[CompletionItem]:
-        from click.shell_completion import CompletionItem
-
-        return [CompletionItem(value) for value in accepted if value.startswith(incomplete)]
-
-    return complete

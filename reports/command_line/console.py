@@ -12,13 +12,18 @@ import sys
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
-from types import TracebackType
-from typing import Any, Protocol
+from types import MappingProxyType, TracebackType
+from typing import TYPE_CHECKING, Any
 
 from giantsteps.numerics.models.documents import finite as finite
+
+if TYPE_CHECKING:
+    from giantsteps.numerics.models.model import Model
+    from giantsteps.reports.command_line.request import Request
 
 PATIENCE = 2.0  # seconds without a sign of life that a person at a terminal is asked to bear
 
@@ -70,6 +75,59 @@ def print_json_listing(document: Mapping[str, Any], listed: str) -> None:
             sys.stdout.write(f"{',' if place else '['}\n    {encode(item)}")
         sys.stdout.write("\n  ]")
     print("\n}")
+
+
+@dataclass(frozen=True)
+class Output:
+    """How a command answers: one JSON document or text for people on stdout, remarks and progress on stderr."""
+
+    as_json: bool = False
+    quiet: bool = False
+
+    def note(self, sentence: str) -> None:
+        """A remark for people, unless they asked for quiet."""
+        note(sentence, self.quiet)
+
+    def progress(self, title: str, total: int, pace: str = "") -> Progress:
+        """The `Progress` of so many pieces of work."""
+        return Progress(title, total, quiet=self.quiet, pace=pace)
+
+    def warn(self, models: Sequence[Model]) -> None:
+        """The warnings of the models, each sentence once and no more than three."""
+        sentences = list(dict.fromkeys(sentence for model in models for sentence in model.warnings))
+        for sentence in sentences[:3]:
+            self.note(f"warning: {sentence}")
+        if len(sentences) > 3:
+            self.note(f"warning: the same in other numbers at {len(sentences) - 3} more points")
+
+    def tell(self, document: Mapping[str, Any] | Callable[[], Mapping[str, Any]], text: Callable[[], str]) -> None:
+        """The answer, as it was asked for."""
+        if self.as_json:
+            print_json(document() if callable(document) else document)
+        else:
+            print(text())
+
+    def tell_points(
+        self, command: str, asked: Request, documents: Iterable[Mapping[str, Any]], text: Callable[[], str],
+        *, given: Mapping[str, Any] = MappingProxyType({}), lines: bool = False,
+    ) -> None:  # fmt: skip
+        """The answer at every point: the document of one, or {"sweep", "results"}, a line each where ``lines`` says so.
+
+        ``given`` are parameters beside those of the model.
+        """
+        if not self.as_json:
+            print(text())
+            return
+        origin = {"provenance": provenance(command, asked.parameters | dict(given))}
+        if not asked.swept:
+            print_json({**next(iter(documents)), **origin})
+            return
+        swept = {name: list(value.values) for name, value in asked.values.items() if value.swept}
+        listed = ({"parameters": point, **one} for point, one in zip(asked.points(), documents, strict=True))
+        if lines:
+            print_json_listing({"sweep": swept, "results": listed, **origin}, "results")
+        else:
+            print_json({"sweep": swept, "results": list(listed), **origin})
 
 
 def coloured() -> bool:
@@ -139,13 +197,6 @@ def pace_text(done: int, seconds: float, remaining: int, what: str) -> str:
     return f"{shown} {what}/s, {text} left"
 
 
-class Stoppable(Protocol):
-    """A running display."""
-
-    def stop(self) -> None:
-        """Take it off the screen."""
-
-
 class Chapters:
     """Without a terminal: one plain line on stderr for each chapter whose claims have all been checked."""
 
@@ -178,7 +229,7 @@ class Progress:
         self._first: tuple[float, int] | None = None
         self.label = ""
         self._wanted = sys.stderr.isatty() and not quiet and os.environ.get("TERM") != "dumb"
-        self._bar: Stoppable | None = None
+        self._bar: Any = None
         self._update: Callable[[], None] | None = None
         self._timer: threading.Timer | None = None
         self._lock = threading.Lock()
@@ -211,10 +262,6 @@ class Progress:
             self.label = pace_text(self.done - self._first[1], now - self._first[0], self.total - self.done, self.pace)
         if self._update:
             self._update()
-
-    def advance(self, before: int, done: int) -> None:
-        """``done`` pieces of the present lot are done, ``before`` were done in earlier lots."""
-        self.step(done=before + done)
 
     def _show(self) -> None:
         try:

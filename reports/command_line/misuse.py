@@ -9,43 +9,24 @@ import click
 
 from giantsteps.reports.command_line.values import RULES
 
-# What a parameter is called elsewhere, and its option here.
-OTHER_NAMES: Mapping[str, str] = {
-    "lr": "--eta",
-    "learning-rate": "--eta",
-    "step-size": "--eta",
-    "lambda": "--ridge",
-    "reg": "--ridge",
-    "regularisation": "--ridge",
-    "regularization": "--ridge",
-    "weight-decay": "--ridge",
-    "delta": "--noise",
-    "gamma": "--alignment",
-    "samples": "--alpha",
-    "batch": "--alpha0",
-    "student": "--activation",
-    "sigma": "--activation",
-    "teacher": "--target",
-    "dim": "--dimension",
-    "steps": "--gradient-steps",
-    "output": "--out",
-    "n": "--alpha",
-    "n0": "--alpha0",
-    "batch-size": "--alpha0",
-    "p": "--beta",
-    "neurons": "--beta",
-    "d": "--dimension",
-    "l2": "--ridge",
-    "penalty": "--ridge",
-    "phi": "--activation",
-    "nonlinearity": "--activation",
-    "label": "--target",
-    "overlap": "--alignment",
-    "cosine": "--alignment",
-    "variance": "--bulk",
-    "repeats": "--seeds",
-    "replicas": "--seeds",
+# What an option is called elsewhere.
+_ELSEWHERE: Mapping[str, str] = {
+    "--eta": "lr learning-rate step-size",
+    "--ridge": "lambda reg regularisation regularization weight-decay l2 penalty",
+    "--noise": "delta",
+    "--alignment": "gamma overlap cosine",
+    "--alpha": "samples n",
+    "--alpha0": "batch n0 batch-size",
+    "--activation": "student sigma phi nonlinearity",
+    "--target": "teacher label",
+    "--dimension": "dim d",
+    "--gradient-steps": "steps",
+    "--out": "output",
+    "--beta": "p neurons",
+    "--bulk": "variance",
+    "--seeds": "repeats replicas",
 }
+OTHER_NAMES = {name: option for option, names in _ELSEWHERE.items() for name in names.split()}
 # What an option holds where it is no plain renaming.
 RATIOS: Mapping[str, str] = {
     "--alpha": ", n/d",
@@ -55,14 +36,18 @@ RATIOS: Mapping[str, str] = {
 }
 
 
+def taking_values(command: click.Command) -> set[str]:
+    """The options of a command that take a value."""
+    return {name for p in command.params if isinstance(p, click.Option) and not p.is_flag for name in p.opts}
+
+
 def check_values(command: click.Command, args: Sequence[str]) -> None:
     """Raises click.BadOptionUsage where an option that takes a value is followed by another option instead.
 
     click would take that for the value, since an expression may begin with a minus.
     """
     options = {*options_of(command), "--help"}
-    valued = {name for p in command.params if isinstance(p, click.Option) and not p.is_flag for name in p.opts}
-    rest = iter(args)
+    rest, valued = iter(args), taking_values(command)
     for word in rest:
         if word == "--":
             return

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, TypeVar
+from functools import wraps
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from giantsteps.reports.command_line.completion import named_option
-from giantsteps.reports.command_line.completion import values as completed
+from giantsteps.reports.command_line.parameters import Command, name_option, option, whole
 from giantsteps.reports.command_line.problems import InputProblem, not_built, shown
 from giantsteps.reports.command_line.request import Request
 from giantsteps.reports.command_line.values import RULES, Values, check_size, parse_number, parse_values
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from giantsteps.derivations.activations.activation import Activation
     from giantsteps.numerics.models.model import ReadoutGroup
 
-Command = TypeVar("Command", bound=Callable[..., object])
-
+# The widths that may be asked for, and an example.
+WIDTHS = 1, 10**11, "1000"
 # A vocabulary is finite and small: the cost of a solve grows like the sixth power of its size.
 MOST_GROUPS = 12
 # Directions of the spike: a rule in three dimensions has a hundred thousand nodes.
@@ -42,68 +42,77 @@ _HELP: Mapping[str, str] = {
 }
 
 
-def common_options(command: Command) -> Command:
-    """--json, --quiet, --debug."""
-    for option in (
-        click.option("--debug", is_flag=True, help="Show the traceback of an internal error."),
-        click.option("--quiet", is_flag=True, help="No progress and no remarks on stderr."),
-        click.option("--json", "as_json", is_flag=True, help="One JSON document on stdout and nothing else."),
+def common_options(command: Callable[..., int]) -> Callable[..., int]:
+    """--json, --quiet, --debug; the command gets an `Output`."""
+
+    @wraps(command)
+    def answering(as_json: bool, quiet: bool, debug: bool, **given: Any) -> int:
+        from giantsteps.reports.command_line.console import Output
+
+        return command(Output(as_json, quiet), **given)
+
+    for flags, text in (
+        (("--debug",), "Show the traceback of an internal error."),
+        (("--quiet",), "No progress and no remarks on stderr."),
+        (("--json", "as_json"), "One JSON document on stdout and nothing else."),
     ):
-        command = option(command)
-    return command
+        answering = click.option(*flags, is_flag=True, help=text)(answering)
+    return answering
+
+
+_MODEL_OPTIONS = (
+    option("--activation", "EXPR", "Student activation, an expression in z."),
+    option("--target", "EXPR", "Target function, an expression in z."),
+    *(option(f"--{name}", "NUMBER", f"{text}.") for name, text in _HELP.items()),
+    option(
+        "--readout",
+        "TEXT",
+        'Initial readout: groups u:fraction[:bulk[:bias]], for example "1:0.5,-1:0.5" or, with biases and the '
+        'bulk left empty, "1:0.5::0.3,-1:0.5::-0.3"; or a density, normal:SCALE or uniform:SCALE; '
+        "there a letter u has the bulk 1 + u^2 (c - 1) where the bulk c of the model is above 1, else c.",
+    ),
+    option(
+        "--bulk-model",
+        "NAME",
+        "With --alpha0 and --eta: network (default), the bulk that networks have, or isotropic, the paper's.",
+        shell=("network", "isotropic"),
+    ),
+    name_option(
+        "--rows",
+        "Rows before the step, or of the bulk: unit (default, equal norms) or gaussian.",
+        *("unit", "gaussian"),
+        default="unit",
+        example="gaussian",
+        joined=" and ",
+    ),
+    option(
+        "--bias",
+        "TEXT",
+        'Quenched biases, for example "0.3:0.5,-0.3:0.5", or learned. With --readout: the product of the two '
+        "lists; to pair them, use u:fraction::bias in --readout.",
+        shell=("learned",),
+    ),
+    option(
+        "--loss",
+        "NAME",
+        "square (default), logistic, hinge, huber:DELTA or absolute.",
+        default="square",
+        shell=("square", "logistic", "hinge", "huber:", "absolute"),
+    ),
+)
 
 
 def model_options(command: Command) -> Command:
     """The model options of the command line, in the order in which --help lists them."""
-    options = [
-        click.option("--activation", metavar="EXPR", help="Student activation, an expression in z."),
-        click.option("--target", metavar="EXPR", help="Target function, an expression in z."),
-        *(click.option(f"--{name}", metavar="NUMBER", help=f"{text}.") for name, text in _HELP.items()),
-        click.option(
-            "--readout",
-            metavar="TEXT",
-            help='Initial readout: groups u:fraction[:bulk[:bias]], for example "1:0.5,-1:0.5" or, with biases and the '
-            'bulk left empty, "1:0.5::0.3,-1:0.5::-0.3"; or a density, normal:SCALE or uniform:SCALE; '
-            "there a letter u has the bulk 1 + u^2 (c - 1) where the bulk c of the model is above 1, else c.",
-        ),
-        click.option(
-            "--bulk-model",
-            metavar="NAME",
-            help="With --alpha0 and --eta: network (default), the bulk that networks have, or isotropic, the paper's.",
-            shell_complete=completed("network", "isotropic"),
-        ),
-        named_option(
-            "--rows",
-            "Rows before the step, or of the bulk: unit (default, equal norms) or gaussian.",
-            "unit",
-            "gaussian",
-        ),
-        click.option(
-            "--bias",
-            metavar="TEXT",
-            help='Quenched biases, for example "0.3:0.5,-0.3:0.5", or learned. With --readout: the product of the two '
-            "lists; to pair them, use u:fraction::bias in --readout.",
-            shell_complete=completed("learned"),
-        ),
-        named_option(
-            "--loss",
-            "square (default), logistic, hinge, huber:DELTA or absolute.",
-            "square",
-            "logistic",
-            "hinge",
-            "huber:",
-            "absolute",
-        ),
-    ]
-    for option in reversed(options):
-        command = option(command)
+    for one in reversed(_MODEL_OPTIONS):
+        command = one(command)
     return command
 
 
-def width_option(command: Command) -> Command:
-    """--width, for the commands whose numbers are limits."""
-    text = "A width of P neurons, whose value stands beside the limit (default 1000)."
-    return click.option("--width", metavar="P", help=text)(command)
+# For the commands whose numbers are limits.
+width_option = option(
+    "--width", "P", "A width of P neurons, whose value stands beside the limit (default 1000).", whole(*WIDTHS), 1000
+)
 
 
 FORMULAS = """\b
@@ -172,7 +181,7 @@ def _with_law(options: Mapping[str, Any], any_law: bool, kind: str | None) -> Re
 def expression_of(name: str, text: str) -> Activation:
     """The activation or target that an option names. Raises InputProblem."""
     from giantsteps.derivations.activations.activation import activation
-    from giantsteps.derivations.expressions.parser import ExpressionError
+    from giantsteps.derivations.expressions.tree import ExpressionError
 
     try:
         return activation(text)
@@ -218,11 +227,6 @@ def _check_names(options: Mapping[str, Any]) -> None:
         raise InputProblem(
             f"--bulk-model was given {shown(str(bulk_model))}; accepted are isotropic and network, for example "
             "--bulk-model isotropic"
-        )
-    rows = options.get("rows", "unit")
-    if rows not in ("unit", "gaussian"):
-        raise InputProblem(
-            f"--rows was given {rows[:60]!a}; accepted are unit and gaussian, for example --rows gaussian"
         )
     if loss == "square":
         return

@@ -44,7 +44,7 @@ class Request:
     @property
     def parameters(self) -> dict[str, object]:
         """The model as given, for the provenance."""
-        from giantsteps.derivations.expressions.parser import to_text
+        from giantsteps.derivations.expressions.tree import to_text
 
         given: dict[str, object] = {
             "activation": to_text(self.activation.expression),

@@ -171,16 +171,6 @@ def parse_whole(name: str, text: str, least: int, most: int, example: str) -> in
     return int(text)
 
 
-def parse_seconds(text: str) -> float:
-    """The processor time of --time-limit. Raises InputProblem."""
-    seconds = parse_number(text)
-    if seconds is None or seconds <= 0.0:
-        raise InputProblem(
-            f"--time-limit was given {text[:60]!a}; a number of seconds > 0 is accepted, for example --time-limit 60"
-        )
-    return seconds
-
-
 def parse_wholes(name: str, text: str, least: int, most: int, example: str) -> tuple[int, ...]:
     """Whole numbers separated by commas. Raises InputProblem."""
     parts: Sequence[str] = text.split(",")

@@ -11,9 +11,12 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from giantsteps.derivations.expressions.named import function_names
+from giantsteps.numerics.models.parameters import ModelError
+from giantsteps.reports.command_line.console import Output, provenance
+from giantsteps.reports.command_line.misuse import taking_values
 from giantsteps.reports.command_line.options import common_options, expression_of
+from giantsteps.reports.command_line.parameters import option, seconds, single, whole
 from giantsteps.reports.command_line.problems import DONE, UNDECIDED, InputProblem
-from giantsteps.reports.command_line.values import parse_seconds, parse_values, parse_whole
 
 if TYPE_CHECKING:
     from giantsteps.derivations.activations.activation import Activation
@@ -52,7 +55,7 @@ class LeadingMinus(click.Command):
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Put positional arguments behind "--", so that click does not take "-tanh(z)" for an option."""
-        valued = {name for p in self.params if isinstance(p, click.Option) and not p.is_flag for name in p.opts}
+        valued = taking_values(self)
         options: list[str] = []
         positional: list[str] = []
         rest = iter(args)
@@ -70,83 +73,64 @@ class LeadingMinus(click.Command):
 
 @click.command(cls=LeadingMinus, help=HELP)
 @click.argument("expression", metavar="EXPR")
-@click.option("--target", metavar="EXPR", help="Target function (default: the activation itself).")
-@click.option("--digits", default="30", metavar="N", help="Digits of the certified coefficients (default 30).")
-@click.option("--orders", default="8", metavar="N", help="Hermite coefficients up to this order (default 8).")
-@click.option("--spike", default="1", metavar="NUMBER", help="Spike strength r (default 1).")
-@click.option("--bulk", default="1", metavar="NUMBER", help="Bulk variance c (default 1).")
-@click.option("--plot", metavar="FILE", help="Write the figure to a .svg, .png or .pdf file.")
+@option("--target", "EXPR", "Target function (default: the activation itself).")
+@option("--digits", "N", "Digits of the certified coefficients (default 30).", whole(1, 1000, "30"), 30)
+@option("--orders", "N", "Hermite coefficients up to this order (default 8).", whole(0, 200, "12"), 8)
+@option("--spike", "NUMBER", "Spike strength r (default 1).", single, "1")
+@option("--bulk", "NUMBER", "Bulk variance c (default 1).", single, "1")
+@option("--plot", "FILE", "Write the figure to a .svg, .png or .pdf file.")
 @click.option("--latex", is_flag=True, help="Print the formulas and coefficients as LaTeX.")
-@click.option("--time-limit", default="60", metavar="S", help="Stop after S seconds of processor time (default 60).")
+@option("--time-limit", "S", "Stop after S seconds of processor time (default 60).", seconds, "60")
 @common_options
 def activation(
+    out: Output,
     expression: str,
     target: str | None,
-    digits: str,
-    orders: str,
-    spike: str,
-    bulk: str,
+    digits: int,
+    orders: int,
+    spike: float,
+    bulk: float,
     plot: str | None,
     latex: bool,
-    time_limit: str,
-    as_json: bool,
-    quiet: bool,
-    debug: bool,
+    time_limit: float,
 ) -> int:
     """Examine one activation; the exit code."""
-    wanted = parse_whole("digits", digits, 1, 1000, "30")
-    highest = parse_whole("orders", orders, 0, 200, "12")
-    r, c = single("spike", spike), single("bulk", bulk)
     file = None if plot is None else figure_file(plot)
     # Counted from here: the process may have done other work before, as one that runs several commands has.
-    end = time.process_time() + parse_seconds(time_limit)
-    if latex and as_json:
+    end = time.process_time() + time_limit
+    if latex and out.as_json:
         raise InputProblem("--latex and --json were both given; one of them is accepted, for example --latex")
     student, teacher = _read(expression, target, end)
 
-    from giantsteps.numerics.models.model import ModelError
+    from giantsteps.reports.activation.curves import block_plot, draw
+    from giantsteps.reports.activation.latex import study_latex
     from giantsteps.reports.activation.study import examine, study_text
-    from giantsteps.reports.command_line.console import Progress, finite, note, print_json, provenance
+    from giantsteps.reports.figures.files import save
 
     try:
-        with Progress("examining", 1, quiet=quiet):
+        with out.progress("examining", 1):
             left = end - time.process_time()
-            found = examine(student, teacher, digits=wanted, spike=r, bulk=c, orders=highest, seconds=left)
-            drawn = _curves(found, end) if file is not None or not as_json else None
+            found = examine(student, teacher, digits=digits, spike=spike, bulk=bulk, orders=orders, seconds=left)
+            drawn = _curves(found, end) if file is not None or not out.as_json else None
     except ModelError as error:
         raise InputProblem(str(error)) from None
     document = found.as_dict()
     # Before anything is printed: a pipe that closes early, as that to `head`, ends the command there.
-    problem = None
-    if file is not None and drawn is not None:
-        from giantsteps.reports.activation.curves import draw
-        from giantsteps.reports.figures.files import save
+    problem = save(partial(draw, drawn, document["expression"]), file) if file and drawn else None
+    given: dict[str, Any] = {"expression": document["expression"], "digits": digits, "spike": spike, "bulk": bulk}
+    given |= {"orders": orders} | ({} if target is None else {"target": target})
 
-        problem = save(partial(draw, drawn, document["expression"]), file)
-    if as_json:
-        parameters: dict[str, Any] = {"expression": document["expression"], "digits": wanted, "spike": r, "bulk": c}
-        parameters["orders"] = highest
-        if target is not None:
-            parameters["target"] = target
-        print_json(finite(document) | {"provenance": provenance("activation", parameters)})
-    elif latex:
-        from giantsteps.reports.activation.latex import study_latex
+    def text() -> str:
+        if latex:
+            return study_latex(student, document)
+        return study_text(document, "" if drawn is None else block_plot(drawn))
 
-        print(study_latex(student, document))
-    else:
-        from giantsteps.reports.activation.curves import block_plot
-
-        print(study_text(document, "" if drawn is None else block_plot(drawn)))
+    out.tell(lambda: document | {"provenance": provenance("activation", given)}, text)
     if problem is not None:
         raise problem
     if file is not None and drawn is None:
-        note(f"no figure was written: {found.learning.missing}", quiet)
-    return DONE if found.complete and drawn_if_wanted(file, drawn) else UNDECIDED
-
-
-def drawn_if_wanted(file: Path | None, drawn: Curves | None) -> bool:
-    """Whether a figure that was asked for could be drawn."""
-    return file is None or drawn is not None
+        out.note(f"no figure was written: {found.learning.missing}")
+    return DONE if found.complete and (file is None or drawn is not None) else UNDECIDED
 
 
 def _read(expression: str, target: str | None, end: float) -> tuple[Activation, Activation]:
@@ -167,8 +151,7 @@ def _read(expression: str, target: str | None, end: float) -> tuple[Activation, 
 def _curves(found: ActivationStudy, end: float) -> Curves | None:
     """The curves along the spike, where the bounds could be computed before ``end`` (see `_read`)."""
     from giantsteps.derivations.expressions.budget import at_most
-    from giantsteps.derivations.expressions.parser import ExpressionError
-    from giantsteps.numerics.models.model import ModelError
+    from giantsteps.derivations.expressions.tree import ExpressionError
     from giantsteps.reports.activation.curves import curves
     from giantsteps.reports.command_line.machine.allowance import OutOfTimeError, allowance
 
@@ -195,11 +178,3 @@ def figure_file(name: str) -> Path:
     if not file.parent.is_dir():
         raise InputProblem(f"--plot was given {name[:60]!a}, but there is no folder {str(file.parent)[:60]!a}")
     return file
-
-
-def single(name: str, text: str) -> float:
-    """One number of an option that takes no sweep. Raises InputProblem."""
-    found = parse_values(name, text)
-    if found.swept:
-        raise InputProblem(f"--{name} was given {text[:60]!a}; one number is accepted here, for example --{name} 1")
-    return found.values[0]

@@ -7,9 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from giantsteps.numerics.models.documents import is_apart, warnings_of
+from giantsteps.numerics.models.documents import is_apart
+from giantsteps.numerics.models.parameters import ModelError
 from giantsteps.reports.answers.groups import tell_groups
-from giantsteps.reports.answers.widths import apart_line, best_at_width, parse_width, shown, tell_warnings
+from giantsteps.reports.answers.widths import apart_line, shown
+from giantsteps.reports.command_line.console import Output, finite, number, table
 from giantsteps.reports.command_line.options import EXPRESSIONS, common_options, model_options, request, width_option
 from giantsteps.reports.command_line.problems import DONE, UNDECIDED, InputProblem, not_built
 from giantsteps.reports.command_line.request import NO_BEST_BIAS, Request
@@ -17,7 +19,8 @@ from giantsteps.reports.command_line.request import NO_BEST_BIAS, Request
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from giantsteps.numerics.models.model import Model
+
+    Points = list[tuple[dict[str, float], dict[str, Any]]]
 
 HELP = f"""\b
 Examples:
@@ -50,17 +53,8 @@ Exit code 3 if a point did not converge; all points are printed all the same.
 @click.option("--optimise-spike", is_flag=True, help="Find the spikes of the least bounds too (needs --spike).")
 @width_option
 @common_options
-def bounds(
-    optimise_eta: bool,
-    optimise_spike: bool,
-    width: str | None,
-    as_json: bool,
-    quiet: bool,
-    debug: bool,
-    **options: Any,
-) -> int:
+def bounds(out: Output, optimise_eta: bool, optimise_spike: bool, width: int, **options: Any) -> int:
     """Bounds at every point asked for; the exit code."""
-    wide = parse_width(width)
     asked = request(options)
     if (optimise_eta or optimise_spike) and asked.loss != "square":
         given = "--optimise-eta" if optimise_eta else "--optimise-spike"
@@ -85,49 +79,35 @@ def bounds(
             f"--bias learned with --loss {asked.loss} for bounds", 'quenched biases are, for example --bias "0.3:1"'
         )
     models = asked.models()
-    tell_warnings([model for _, model in models], quiet)
-    tell_groups(options, asked.groups, quiet)
+    out.warn([model for _, model in models])
+    tell_groups(options, asked.groups, out)
 
-    from giantsteps.numerics.models.model import ModelError
-    from giantsteps.reports.answers.loss_bounds import loss_bounds_json
-    from giantsteps.reports.answers.optima import best_eta_json, best_spike_json
-    from giantsteps.reports.command_line.console import Progress, finite, note, print_json, provenance
+    from giantsteps.reports.answers.loss_bounds import bounds_json
+    from giantsteps.reports.answers.optima import best_bounds_json, best_eta_json
 
     results = []
     second = optimise_eta or optimise_spike or asked.loss != "square"
-    with Progress("optimising", len(models) * (1 + second), quiet=quiet) as progress:
+    reason = "out of reach of double precision" if asked.loss == "square" else "it diverges"
+    with out.progress("optimising", len(models) * (1 + second)) as progress:
         for point, model in models:
             try:
-                if asked.loss != "square":
-                    found_loss = loss_bounds_json(model, progress.step, wide)
-                    results.append((point, finite(found_loss)))
-                    continue
-                document = _bounds_json(model, wide) | _without_end(asked, point)
-                progress.step()
+                document = bounds_json(model, progress.step, width) | _without_end(asked, point)
                 if optimise_eta:
-                    rate, document["best_eta"] = best_eta_json(asked, point)
+                    rate, document["best_eta"] = best_eta_json(model)
                     document["converged"] = document["converged"] and rate.converged
                     progress.step()
                 if optimise_spike:
-                    document["best_spike"] = best_spike_json(model)
+                    document["best_spike"] = best_bounds_json(model, "spike")
                     progress.step()
             except ModelError as error:
                 raise InputProblem(str(error)) from None
-            results.append((point, finite(document, "out of reach of double precision")))
-    origin = provenance("bounds", asked.parameters)
-    if as_json and asked.swept:
-        from giantsteps.reports.commands.solve import sweep_json
-
-        listed = [{"parameters": point, **document} for point, document in results]
-        print_json({"sweep": sweep_json(asked.values), "results": listed, "provenance": origin})
-    elif as_json:
-        print_json(results[0][1] | {"provenance": origin})
-    else:
-        _tell(results, asked, wide)
-    failed = [document for _, document in results if not document["converged"]]
+            results.append((point, finite(document, reason)))
+    documents = [document for _, document in results]
+    out.tell_points("bounds", asked, documents, lambda: _text(results, asked, width))
+    failed = [document for document in documents if not document["converged"]]
     if not failed:
         return DONE
-    note(f"{len(failed)} of {len(results)} points did not converge: {why_not(failed)}", quiet)
+    out.note(f"{len(failed)} of {len(results)} points did not converge: {why_not(failed)}")
     return UNDECIDED
 
 
@@ -158,40 +138,22 @@ def _without_end(asked: Request, point: Mapping[str, float]) -> dict[str, Any]:
     return {"converged": False, "learned_bias_at_edge": True} if asked.without_best_bias(point) else {}
 
 
-def _bounds_json(model: Model, width: int) -> dict[str, Any]:
-    """Both bounds and the best ridge for the square loss, with its value at the width, as a document."""
-    from giantsteps.numerics.bounds.of_model import bounds
-
-    found = bounds(model)
-    best = found.best_ridge()
-    least = best_at_width(best.to_dict(), width, model)
-    return found.to_dict() | {
-        "best_ridge": least,
-        "best_eta": None,
-        "bounds_converged": found.converged,
-        "converged": found.converged and best.converged,
-        "warnings": warnings_of(least, model),
-    }
-
-
-def _tell(results: list[tuple[dict[str, float], dict[str, Any]]], asked: Request, width: int) -> None:
+def _text(results: Points, asked: Request, width: int) -> str:
     """All points for people: a table, what is far from its value at the width, and the best learning rate and spike."""
     from giantsteps.reports.answers.loss_bounds import loss_bounds_text
     from giantsteps.reports.answers.optima import bound_lines, optimum_lines
 
-    print((bounds_table if asked.loss == "square" else loss_bounds_text)(asked.swept, results, width))
-    apart = apart_line([document["best_ridge"] for _, document in results], width)
-    if apart:
-        print(apart)
+    lines = [
+        (bounds_table if asked.loss == "square" else loss_bounds_text)(asked.swept, results, width),
+        apart_line([document["best_ridge"] for _, document in results], width),
+    ]
     for _, document in results:
-        for line in [*optimum_lines(document["best_eta"]), *bound_lines(document.get("best_spike"), "spike")]:
-            print(line)
+        lines += [*optimum_lines(document["best_eta"]), *bound_lines(document.get("best_spike"), "spike")]
+    return "\n".join(line for line in lines if line)
 
 
-def bounds_table(swept: tuple[str, ...], results: list[tuple[dict[str, float], dict[str, Any]]], width: int) -> str:
+def bounds_table(swept: tuple[str, ...], results: Points, width: int) -> str:
     """One line per point; the least error at the finite width beside its limit."""
-    from giantsteps.reports.command_line.console import number, table
-
     first = any(is_apart(document["best_ridge"]) for _, document in results)
     least = [f"least error at width {width}", "limit"] if first else ["least error", f"at width {width}"]
     header = [*swept, "lower bound", *least, "at ridge", "upper bound"]

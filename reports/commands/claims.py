@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from giantsteps.reports.command_line.console import Output, provenance, table, verdict_text
 from giantsteps.reports.command_line.options import common_options
 from giantsteps.reports.command_line.problems import DONE, InputProblem
 from giantsteps.reports.text.plain_formulas import plain, readable
@@ -50,35 +51,35 @@ lemma, part of the model and definition with its claim, its test and the number 
 @click.argument("claim", required=False)
 @click.option("--leaves", is_flag=True, help="What the theorems stand on, in place of the claims.")
 @common_options
-def claims(claim: str | None, leaves: bool, as_json: bool, quiet: bool, debug: bool) -> int:
+def claims(out: Output, claim: str | None, leaves: bool) -> int:
     """List the claims, or one, or the leaves of their theorems; the exit code."""
+    named = {} if claim is None else {"claim": claim}
     if leaves:
-        return _print_leaves(claim, as_json)
+        listed = _leaves(claim)
+        document = {"leaves": listed, "provenance": provenance("claims", {"leaves": True} | named)}
+        out.tell(document, lambda: leaves_text(listed))
+        return DONE
     documents = None if claim is None else on_record(claim)
     if documents is None:
         from giantsteps.verify.claims.index import all_claims
 
         known = all_claims()
         documents = with_verdicts(known if claim is None else find(known, claim))
-    if as_json:
-        from giantsteps.reports.command_line.console import print_json, provenance
 
-        parameters = {} if claim is None else {"claim": claim}
-        print_json({"claims": documents, "summary": summary(documents), "provenance": provenance("claims", parameters)})
-    elif claim is None:
+    def text() -> str:
+        if claim is not None:
+            return claim_text(documents[0]) if len(documents) == 1 else claims_table(documents)
         from giantsteps.verify.claims.paper import PAPER
         from giantsteps.verify.ledger.coverage import summary as coverage_summary
 
-        print(claims_table(documents))
-        print(coverage_summary(known, PAPER).sentence)
-    elif len(documents) == 1:
-        print(claim_text(documents[0]))
-    else:
-        print(claims_table(documents))
+        return f"{claims_table(documents)}\n{coverage_summary(known, PAPER).sentence}"
+
+    out.tell({"claims": documents, "summary": summary(documents), "provenance": provenance("claims", named)}, text)
     return DONE
 
 
-def _print_leaves(claim: str | None, as_json: bool) -> int:
+def _leaves(claim: str | None) -> list[dict[str, Any]]:
+    """What the theorems of the claims whose ids begin so stand on, or all theorems."""
     from giantsteps.reports.text.ledger_files import committed
 
     ledger = committed() or {}
@@ -90,15 +91,7 @@ def _print_leaves(claim: str | None, as_json: bool) -> int:
             f"no claim is called {str(claim)[:80]!a}; `giantsteps claims` lists those accepted, which may be cut "
             "short, for example giantsteps claims --leaves result-3-3"
         )
-    listed = [leaf for leaf in ledger["leaves"] if ids is None or set(leaf["claims"]) & set(ids)]
-    if as_json:
-        from giantsteps.reports.command_line.console import print_json, provenance
-
-        parameters: dict[str, Any] = {"leaves": True} | ({} if claim is None else {"claim": claim})
-        print_json({"leaves": listed, "provenance": provenance("claims", parameters)})
-    else:
-        print(leaves_text(listed))
-    return DONE
+    return [leaf for leaf in ledger["leaves"] if ids is None or set(leaf["claims"]) & set(ids)]
 
 
 def leaves_text(listed: Sequence[Mapping[str, Any]]) -> str:
@@ -195,21 +188,9 @@ def with_verdicts(chosen: Sequence[Claim]) -> list[dict[str, Any]]:
         entry = recorded.get(claim.id)
         if entry is None or entry["statement"] != stated["statement"]:
             entry = {"verdict": "UNTESTED", "weakest": "UNTESTED", "evidence": [], "mutants": []}
-        documents.append(
-            stated
-            | {
-                "hypotheses": entry.get("hypotheses", list(claim.domain.hypotheses)),
-                "note": claim.note,
-                "verdict": entry["verdict"],
-                "weakest": entry["weakest"],
-                "evidence": entry["evidence"],
-                "theorem": entry.get("theorem"),
-                "uses": entry.get("uses", stated["uses"]),
-                "mutants": entry["mutants"],
-                "power": entry.get("power"),
-                "given": entry.get("given"),
-            }
-        )
+        own = {"uses": entry.get("uses", stated["uses"]), "note": claim.note}
+        whole = {"hypotheses": list(claim.domain.hypotheses)} | entry | stated | own
+        documents.append({key: whole.get(key) for key in KEYS})
     return documents
 
 
@@ -222,8 +203,6 @@ def summary(documents: Sequence[Mapping[str, Any]]) -> dict[str, int]:
 
 def claims_table(documents: Sequence[Mapping[str, Any]]) -> str:
     """One line per claim, and a line of totals."""
-    from giantsteps.reports.command_line.console import table, verdict_text
-
     rows = [
         [
             d["id"],
@@ -240,8 +219,6 @@ def claims_table(documents: Sequence[Mapping[str, Any]]) -> str:
 
 def totals(counts: Mapping[str, int]) -> str:
     """The verdicts in one line: 31 PROVED, 9 CONFIRMED."""
-    from giantsteps.reports.command_line.console import verdict_text
-
     return ", ".join(f"{count} {verdict_text(verdict)}" for verdict, count in counts.items() if count) or "no claims"
 
 
@@ -258,8 +235,6 @@ def numbers(equations: Sequence[int]) -> str:
 
 def claim_text(document: Mapping[str, Any]) -> str:
     """One claim whole, for people: its formulas as lines of plain text; --json has them as LaTeX."""
-    from giantsteps.reports.command_line.console import verdict_text
-
     lines = [
         f"{document['id']}: {document['title']}",
         "",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from functools import partial
 from textwrap import fill
 from typing import TYPE_CHECKING, Any
@@ -10,16 +11,16 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from giantsteps.reports.answers.groups import tell_groups
+from giantsteps.reports.command_line.console import Output, estimate_text, number, table, verdict_text
 from giantsteps.reports.command_line.options import EXPRESSIONS, common_options, model_options, request
+from giantsteps.reports.command_line.parameters import option
 from giantsteps.reports.command_line.problems import DONE, FAILED, UNDECIDED, InputProblem
-from giantsteps.reports.command_line.values import parse_whole, parse_wholes
+from giantsteps.reports.command_line.request import Request
+from giantsteps.reports.command_line.values import parse_wholes
 from giantsteps.reports.commands.simulate import (
     LARGEST_DIMENSION,
-    MOST_SEEDS,
-    check_kind,
+    at_every_point,
     draws_options,
-    plain_ridge,
-    seeds_pool,
     subjects_of,
     usual_kind,
 )
@@ -59,12 +60,10 @@ _EXIT = {"CONFIRMED": DONE, "REFUTED": FAILED, "INCONCLUSIVE": UNDECIDED}
 
 @click.command(help=HELP)
 @model_options
-@click.option("--dimensions", default="400,800,1600", metavar="D,D,...", help="Dimensions (default 400,800,1600).")
+@option("--dimensions", "D,D,...", "Dimensions (default 400,800,1600).", default="400,800,1600")
 @draws_options(" per dimension")
 @common_options
-def compare(
-    dimensions: str, seeds: str, kind: str | None, seed: str, as_json: bool, quiet: bool, debug: bool, **options: Any
-) -> int:
+def compare(out: Output, dimensions: str, seeds: int, kind: str | None, seed: int, **options: Any) -> int:
     """Compare at every point asked for; the exit code."""
     sizes = parse_wholes("dimensions", dimensions, 2, LARGEST_DIMENSION, "400,800,1600")
     if len(set(sizes)) < len(sizes):
@@ -72,75 +71,41 @@ def compare(
             f"--dimensions was given {dimensions}, where one repeats; different ones are accepted, for example "
             f"400,800,1600"
         )
-    count = parse_whole("seeds", seeds, 1, MOST_SEEDS, "8")
-    start = parse_whole("seed", seed, 0, 2**31, "0")
-    asked = request(options, any_law=True, kind=check_kind(kind))
+    asked = request(options, any_law=True, kind=kind)
     kind = kind or usual_kind(asked)
-    tell_groups(options, asked.groups, quiet)
+    tell_groups(options, asked.groups, out)
     for point in asked.points():  # every point has to exist before anything is run
         asked.model_without_bias(point)
     subjects = subjects_of(asked, kind)
 
-    from giantsteps.numerics.models.model import ModelError
-    from giantsteps.numerics.models.network import SimulationError
     from giantsteps.reports.answers.comparison import compare as comparison_of
-    from giantsteps.reports.command_line.console import Progress, print_json, provenance
-    from giantsteps.reports.command_line.machine.memory import fitting
 
-    at_once = fitting((subject for _, subject in subjects), max(sizes), "dimensions", square=plain_ridge(asked))
-    each = len(sizes) * count
-    results = []
-    with (
-        Progress("simulating", len(subjects) * each, quiet=quiet) as progress,
-        seeds_pool(max(sizes), count, at_once) as executor,
-    ):
-        for k, (point, subject) in enumerate(subjects):
-            try:
-                found = comparison_of(
-                    subject, dimensions=sizes, seeds=count, seed=start, kind=kind, learned=asked.learned_bias,
-                    executor=executor, progress=partial(progress.advance, k * each),
-                )  # fmt: skip
-            except (SimulationError, ModelError) as error:
-                raise InputProblem(str(error)) from None
-            results.append((point, found))
-    origin = provenance(
-        "compare", asked.parameters | {"dimensions": list(sizes), "seeds": count, "seed": start, "kind": kind}
-    )
-    if as_json and asked.swept:
-        from giantsteps.reports.commands.solve import sweep_json
-
-        listed = [{"parameters": point, **found.to_dict()} for point, found in results]
-        print_json({"sweep": sweep_json(asked.values), "results": listed, "provenance": origin})
-    elif as_json:
-        print_json(results[0][1].to_dict() | {"provenance": origin})
-    else:
-        for point, found in results:
-            if asked.swept:
-                print(", ".join(f"{name} = {point[name]:g}" for name in asked.swept))
-            print(comparison_text(found))
-    codes = [_EXIT[found.report.verdict] for _, found in results]
+    run = partial(comparison_of, dimensions=sizes, seeds=seeds, seed=seed, kind=kind, learned=asked.learned_bias)
+    results = at_every_point(asked, out, subjects, run, "dimensions", sizes, seeds)
+    given = {"dimensions": list(sizes), "seeds": seeds, "seed": seed, "kind": kind}
+    out.tell_points("compare", asked, (r.to_dict() for r in results), lambda: _text(asked, results), given=given)
+    codes = [_EXIT[found.report.verdict] for found in results]
     return FAILED if FAILED in codes else max(codes)
+
+
+def _text(asked: Request, results: Sequence[Compared]) -> str:
+    """Every comparison for people, below the point of a sweep."""
+    lines = []
+    for point, found in zip(asked.points(), results, strict=True):
+        lines += [", ".join(f"{name} = {point[name]:g}" for name in asked.swept)] if asked.swept else []
+        lines.append(comparison_text(found))
+    return "\n".join(lines)
 
 
 def comparison_text(found: Compared) -> str:
     """One comparison for people."""
-    from giantsteps.reports.command_line.console import estimate_text, number, table, verdict_text
-
     rows = []
     for c in found.report.comparisons:
         limit = found.extrapolated(c)
         measured = estimate_text(limit, c.fit.standard_error) if c.fit is not None and limit is not None else "-"
         caught = "-" if c.smallest_detectable is None else f"{c.smallest_detectable:.1%}"
-        rows.append(
-            [
-                c.observable.replace("_", " "),
-                number(found.limit[c.observable], 6),
-                measured,
-                number(c.z, 2),
-                caught,
-                verdict_text(c.verdict),
-            ]
-        )
+        theory, z = number(found.limit[c.observable], 6), number(c.z, 2)
+        rows.append([c.observable.replace("_", " "), theory, measured, z, caught, verdict_text(c.verdict)])
     header = ["observable", "theory", "simulation, d -> infinity", "z", "would have caught", "verdict"]
     listed = table(rows, header, right=frozenset({1, 2, 3, 4}))
     verdict = found.report.verdict

@@ -5,10 +5,11 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Sequence
 from dataclasses import asdict
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
+from giantsteps.reports.command_line.console import Output, provenance
 from giantsteps.reports.command_line.options import common_options
 from giantsteps.reports.command_line.problems import DONE, InputProblem
 from giantsteps.reports.text.plain_formulas import plain, readable
@@ -33,28 +34,24 @@ refute in this run.
 @click.command(help=HELP)
 @click.argument("erratum", required=False)
 @common_options
-def errata(erratum: str | None, as_json: bool, quiet: bool, debug: bool) -> int:
+def errata(out: Output, erratum: str | None) -> int:
     """Print the errata; the exit code."""
     from giantsteps.verify.claims.paper import PAPER
 
     listed = (*PAPER.errata, *PAPER.conventions)
     chosen = listed if erratum is None else find(listed, erratum)
-    from giantsteps.reports.command_line.console import Progress, note, print_json, provenance
     from giantsteps.reports.command_line.machine.workers import pool
     from giantsteps.verify.ledger.errata import conventions, examine_errata
     from giantsteps.verify.ledger.errata import errata as not_holding
 
-    parameters = {} if erratum is None else {"erratum": erratum}
-    if not as_json:
-        note("checking the printed formulas and their corrections", quiet)
-    with Progress("checking errata", len(PAPER.modules), quiet=quiet) as progress, pool() as executor:
+    if not out.as_json:
+        out.note("checking the printed formulas and their corrections")
+    with out.progress("checking errata", len(PAPER.modules)) as progress, pool() as executor:
         ledger = examine_errata(PAPER, "quick", executor, chosen, lambda name: progress.step(name.rsplit(".", 1)[-1]))
     found = {"errata": not_holding(ledger, PAPER), "conventions": conventions(ledger, PAPER)}
-    if as_json:
-        documents = {name: [asdict(report) for report in reports] for name, reports in found.items()}
-        print_json({**documents, "provenance": provenance("errata", parameters)})
-    else:
-        print(errata_text(found["errata"], found["conventions"]))
+    documents: dict[str, Any] = {name: [asdict(report) for report in reports] for name, reports in found.items()}
+    documents["provenance"] = provenance("errata", {} if erratum is None else {"erratum": erratum})
+    out.tell(documents, lambda: errata_text(found["errata"], found["conventions"]))
     return DONE
 
 

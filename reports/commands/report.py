@@ -8,9 +8,10 @@ from pathlib import Path
 
 import click
 
+from giantsteps.reports.command_line.console import Output
 from giantsteps.reports.command_line.options import common_options
+from giantsteps.reports.command_line.parameters import option, profile_option
 from giantsteps.reports.command_line.problems import FAILED, InputProblem, check_writable
-from giantsteps.reports.command_line.profiles import check_profile, profile_option
 
 HELP = """\b
 Examples:
@@ -34,36 +35,32 @@ mutant is not, or if a claim is undecided that the committed ledger decides.
 
 @click.command(help=HELP)
 @profile_option
-@click.option("--out", metavar="DIR", help="Where to write (default build/report).")
+@option("--out directory", "DIR", "Where to write (default build/report).")
 @click.option("--pdf", is_flag=True, help="Typeset one document as well, giantsteps.pdf.")
 @click.option("--fresh", is_flag=True, help="Use nothing of an earlier run.")
 @click.option("--check", is_flag=True, help="Compare the fresh ledger with the committed one.")
 @common_options
-def report(
-    profile: str, out: str | None, pdf: bool, fresh: bool, check: bool, as_json: bool, quiet: bool, debug: bool
-) -> int:
+def report(out: Output, profile: str, directory: str | None, pdf: bool, fresh: bool, check: bool) -> int:
     """Build the report, or check the ledger; the exit code."""
-
-    check_profile(profile)
     if check:
-        for given, option in ((out is not None, "--out"), (pdf, "--pdf"), (fresh, "--fresh")):
+        for given, other in ((directory is not None, "--out"), (pdf, "--pdf"), (fresh, "--fresh")):
             if given:
                 raise InputProblem(
-                    f"--check and {option} were both given; --check writes nothing, and one of them is accepted, for "
+                    f"--check and {other} were both given; --check writes nothing, and one of them is accepted, for "
                     "example giantsteps report --check"
                 )
-        return check_drift(profile, as_json, quiet)
-    directory = Path(out or "build/report")
-    if directory.exists() and not directory.is_dir():
+        return check_drift(profile, out)
+    folder = Path(directory or "build/report")
+    if folder.exists() and not folder.is_dir():
         raise InputProblem(
-            f"--out was given {out!a}, which is a file; a directory is accepted, for example --out build/report"
+            f"--out was given {directory!a}, which is a file; a directory is accepted, for example --out build/report"
         )
 
-    check_writable(directory)
+    check_writable(folder)
     if pdf:
         import typst  # noqa: F401  what is missing is said before minutes of work
-    from giantsteps.reports.command_line.console import note, print_json
     from giantsteps.reports.command_line.machine.kept import forget
+    from giantsteps.reports.commands.verify import ledger_summary, remarks
     from giantsteps.reports.page.build import build
     from giantsteps.reports.text.ledger_files import KEPT, committed, in_source_checkout
 
@@ -71,16 +68,14 @@ def report(
     if fresh and keep is not None:
         forget(keep)
     before = committed()  # building refreshes it
-    built = build(profile, directory, quiet=quiet, document=pdf, keep=keep)
-    if as_json:
-        print_json(built.document | {"files": [os.path.relpath(path) for path in built.files]})
-    else:
-        from giantsteps.reports.commands.verify import ledger_summary, remarks
-
+    built = build(profile, folder, quiet=out.quiet, document=pdf, keep=keep)
+    if not out.as_json:
         for line in remarks(built.ledger):
-            note(line, quiet)
-        print("\n".join(shown(built.files)))
-        print(ledger_summary(built.ledger))
+            out.note(line)
+    out.tell(
+        lambda: built.document | {"files": [os.path.relpath(path) for path in built.files]},
+        lambda: "\n".join([*shown(built.files), ledger_summary(built.ledger)]),
+    )
     return built.ledger.exit_code(before)
 
 
@@ -91,7 +86,7 @@ def shown(files: Sequence[Path]) -> list[str]:
     return [f"{os.path.relpath(pages[0])}, the first of {len(pages)} pages", *map(os.path.relpath, others)]
 
 
-def check_drift(profile: str, as_json: bool, quiet: bool) -> int:
+def check_drift(profile: str, out: Output) -> int:
     """Compare a fresh ledger with the committed one; the exit code."""
     from giantsteps.reports.text.ledger_files import committed
 
@@ -107,7 +102,6 @@ def check_drift(profile: str, as_json: bool, quiet: bool) -> int:
             f"for example giantsteps report --check --profile {recorded}"
         )
 
-    from giantsteps.reports.command_line.console import note, print_json
     from giantsteps.reports.commands.verify import ledger_summary, remarks, run_ledger
     from giantsteps.reports.text.ledger_files import COMMITTED_JSON
     from giantsteps.reports.text.ledger_markdown import markdown_drift
@@ -116,15 +110,15 @@ def check_drift(profile: str, as_json: bool, quiet: bool) -> int:
     from giantsteps.verify.ledger.document import as_json as document_of
     from giantsteps.verify.ledger.drift import drift
 
-    ledger = run_ledger(profile, None, quiet)
+    ledger = run_ledger(profile, None, out.quiet)
     beside = markdown_drift(old, PAPER.chapters, COMMITTED_JSON.parent)
     differences = [*drift(old, document_of(ledger)), *beside, *theorem_drift()]
-    if as_json:
-        print_json(document_of(ledger) | {"drift": differences})
-    else:
+    if not out.as_json:
         for line in [*remarks(ledger), *differences]:
-            note(line, quiet)
-        print(ledger_summary(ledger))
-        end = f"{len(differences)} differences from the committed ledger" if differences else "no drift"
-        print(f"{end}; {len(ledger.undecided)} claims INCONCLUSIVE")
+            out.note(line)
+    end = f"{len(differences)} differences from the committed ledger" if differences else "no drift"
+    out.tell(
+        lambda: document_of(ledger) | {"drift": differences},
+        lambda: f"{ledger_summary(ledger)}\n{end}; {len(ledger.undecided)} claims INCONCLUSIVE",
+    )
     return FAILED if differences else ledger.exit_code(old)

@@ -3,29 +3,30 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, cast
 
 import click
 
-from giantsteps.numerics.models.documents import apart_sentence, is_apart
+from giantsteps.numerics.models.documents import WIDTH, apart_sentence, finite, is_apart
+from giantsteps.numerics.models.parameters import ModelError
 from giantsteps.reports.answers.groups import tell_groups
-from giantsteps.reports.answers.widths import apart_line, error_rows, parse_width, shown, tell_warnings
+from giantsteps.reports.answers.widths import apart_line, error_rows, shown
+from giantsteps.reports.command_line.console import Output, number, provenance, table
 from giantsteps.reports.command_line.options import EXPRESSIONS, common_options, model_options, request, width_option
+from giantsteps.reports.command_line.parameters import option, seconds
 from giantsteps.reports.command_line.problems import DONE, UNDECIDED, InputProblem
 from giantsteps.reports.command_line.request import NO_BEST_BIAS, Request
-from giantsteps.reports.command_line.values import parse_seconds, parse_whole
+from giantsteps.reports.command_line.values import parse_whole
 
 if TYPE_CHECKING:
     from giantsteps.numerics.models.model import Model
     from giantsteps.numerics.models.solution import Solution
-    from giantsteps.reports.answers.branches import Range
     from giantsteps.reports.answers.solved_together import SolvedPoint
 
-    Results = list[tuple[dict[str, float], Solution | SolvedPoint | str]]
-
-# JSON fields, rows of text, and whether what was asked for was reached.
-Extras = tuple[dict[str, Any], list[tuple[str, str]], bool]
+    # A sentence stands for a point without a solution.
+    Answer = Solution | SolvedPoint | str
 
 HELP = f"""\b
 Examples:
@@ -75,95 +76,58 @@ Exit code 3 if a point did not converge or was not certified; all points are pri
 @click.command(help=HELP)
 @model_options
 @click.option("--certify", is_flag=True, help="Prove the solution in ball arithmetic, and enclose the test error.")
-@click.option("--digits", metavar="N", help="The solution to N digits as well, for example 50.")
-@click.option("--time-limit", default="300", metavar="S", help="Of a range: S seconds of processor time (default 300).")
+@option("--digits", "N", "The solution to N digits as well, for example 50.")
+@option("--time-limit", "S", "Of a range: S seconds of processor time (default 300).", seconds, "300")
 @width_option
 @common_options
-def solve(
-    as_json: bool,
-    quiet: bool,
-    debug: bool,
-    certify: bool,
-    digits: str | None,
-    time_limit: str,
-    width: str | None,
-    **options: Any,
-) -> int:
+def solve(out: Output, certify: bool, digits: str | None, time_limit: float, width: int, **options: Any) -> int:
     """Solve every point asked for; the exit code."""
-    from giantsteps.reports.command_line.console import Progress, print_json_listing, provenance
+    from giantsteps.reports.answers.certificates import check_options, extras
 
-    wide = parse_width(width)
-    seconds = parse_seconds(time_limit)
-    many = None if digits is None else parse_digits(digits)
+    many = None if digits is None else _whole_digits(digits)
     if certify:
-        from giantsteps.reports.answers.branches import range_of
+        from giantsteps.reports.answers.branches import branch, branch_text, range_of
 
         along = range_of(options)
         if along is not None:
-            return solve_branch(along, options, many, seconds, as_json, quiet)
+            asked = request(options | {along.name: repr(along.low)}, any_law=True)
+            found = branch(asked, along, many, out, time_limit)
+            given = asked.parameters | {along.name: [along.low, along.high]}
+            out.tell(lambda: found.to_dict() | {"provenance": provenance("solve", given)}, lambda: branch_text(found))
+            return DONE if found.certified else UNDECIDED
     asked = request(options, any_law=True)
-    if certify or many is not None:
-        from giantsteps.reports.answers.certificates import check_options
-
-        check_options(asked, certify, many is not None)
+    check_options(asked, certify, many is not None)
     models = asked.models()
-    origin = provenance("solve", asked.parameters)
-    with Progress("solving", len(models), quiet=quiet) as progress:
-        if not asked.swept:
-            ((point, model),) = models
-            solution = _without_end(asked, point) or solve_single(model)
-        else:
-            solved = solve_all(models, progress.step, wide)
-            results = [(at, one if isinstance(one, str) else _without_end(asked, at) or one) for at, one in solved]
-    tell_warnings([model for _, model in models], quiet)
-    tell_groups(options, asked.groups, quiet)
-    paper = _isotropic(asked, [model for _, model in models])
-    if not asked.swept:
-        more: Extras = ({}, [], True)
-        if certify or many is not None:
-            from giantsteps.reports.answers.certificates import extras
+    with out.progress("solving", len(models)) as progress:
+        plain = [model for _, model in models]
+        solved = _solve_all(plain, progress.step, width) if asked.swept else [solve_single(plain[0])]
+        results = [_marked(asked, point, one) for (point, _), one in zip(models, solved, strict=True)]
+    out.warn(plain)
+    tell_groups(options, asked.groups, out)
+    paper = _isotropic(asked, plain)
+    more, rows, reached = extras(plain[0], certify, many)
+    documents = (
+        {**solution_json(solution, width), **learned_json(asked, point), **beside, **more}
+        for (point, _), solution, beside in zip(models, results, paper, strict=True)
+    )
 
-            more = extras(model, certify, many)
-        print_one(solution, learned_json(asked, point) | paper[0], origin, as_json, more, wide)
-        return DONE if solution.converged and more[2] else UNDECIDED
-    if as_json:
-        listed = (
-            {"parameters": point, **solution_json(solution, wide), **learned_json(asked, point), **beside}
-            for (point, solution), beside in zip(results, paper, strict=True)
-        )
-        print_json_listing({"sweep": sweep_json(asked.values), "results": listed, "provenance": origin}, "results")
-    else:
-        print(sweep_table(asked.swept, results, paper, wide))
-    return DONE if all(not isinstance(s, str) and s.converged for _, s in results) else UNDECIDED
+    def text() -> str:
+        if asked.swept:
+            return sweep_table(asked, list(documents), width)
+        return solution_text(cast("Solution", results[0]), next(documents), rows)
+
+    out.tell_points("solve", asked, documents, text, lines=True)
+    return DONE if reached and all(not isinstance(one, str) and one.converged for one in results) else UNDECIDED
 
 
-def parse_digits(text: str) -> int:
-    """The number of --digits. Raises InputProblem."""
+def _whole_digits(text: str) -> int:
     from giantsteps.verify.digits.solve import FEWEST_DIGITS, MOST_DIGITS
 
     return parse_whole("digits", text, FEWEST_DIGITS, MOST_DIGITS, "50")
 
 
-def solve_branch(
-    along: Range, options: dict[str, Any], digits: int | None, seconds: float, as_json: bool, quiet: bool
-) -> int:
-    """The certified branch along one parameter; the exit code."""
-    from giantsteps.reports.answers.branches import branch, branch_text
-    from giantsteps.reports.command_line.console import print_json, provenance
-
-    asked = request(options | {along.name: repr(along.low)}, any_law=True)
-    found = branch(asked, along, digits, quiet, seconds)
-    if as_json:
-        given = asked.parameters | {along.name: [along.low, along.high]}
-        print_json(found.to_dict() | {"provenance": provenance("solve", given)})
-    else:
-        print(branch_text(found))
-    return DONE if found.certified else UNDECIDED
-
-
 def solve_single(model: Model) -> Solution:
     """The one solution of a command without a sweep. Raises InputProblem where there is none."""
-    from giantsteps.numerics.models.model import ModelError
     from giantsteps.numerics.saddle_point.solve import solve as solution_of
 
     try:
@@ -172,43 +136,46 @@ def solve_single(model: Model) -> Solution:
         raise InputProblem(str(error)) from None
 
 
-def solve_all(models: list[tuple[dict[str, float], Model]], step: Callable[[], None], width: int) -> Results:
+def _solve_all(models: Sequence[Model], step: Callable[[], None], width: int = WIDTH) -> list[Answer]:
     """Every point of a sweep, together where that can be; a point without a solution has a sentence in its place."""
-    from giantsteps.numerics.models.model import ModelError
     from giantsteps.numerics.saddle_point.solve import solve as solution_of
     from giantsteps.reports.answers.solved_together import solved_together
 
-    together = solved_together([model for _, model in models], width)
-    results: Results = []
-    for place, (point, model) in enumerate(models):
+    together = solved_together(models, width) if len(models) > 1 else {}
+    results: list[Answer] = []
+    for place, model in enumerate(models):
         try:
-            results.append((point, together[place] if place in together else solution_of(model)))
+            results.append(together[place] if place in together else solution_of(model))
         except ModelError as error:
             # One point without a solution does not keep the others from being printed.
-            results.append((point, str(error)))
+            results.append(str(error))
         step()
     return results
 
 
-def _without_end(asked: Request, point: Mapping[str, float]) -> Solution | None:
+def _marked(asked: Request, point: Mapping[str, float], found: Answer) -> Answer:
     """Where the bias to learn is only the last one that was tried: the solution there, which is none of the problem."""
-    from dataclasses import replace
-
-    if not asked.without_best_bias(point):
-        return None
+    if isinstance(found, str) or not asked.without_best_bias(point):
+        return found
     return replace(solve_single(asked.model(point)), converged=False, status=f"not converged: {NO_BEST_BIAS}")
 
 
 def _isotropic(asked: Request, models: list[Model]) -> list[dict[str, Any]]:
-    """The entry "isotropic" of each point after a gradient step: the paper's errors, or null. A bias that was learned
-    on the network's own bulk is not the paper's.
-    """
-    from giantsteps.reports.answers.isotropic import isotropic_errors
+    """The entry "isotropic" of each point after a gradient step: test and training error with the bulk of Result 3.1.
 
+    Null where the model has that bulk already, where its equations are not solved, and beside a bias that was learned
+    on the network's own bulk, which is not the paper's.
+    """
     if not asked.has_step:
         return [{} for _ in models]
-    found = [None] * len(models) if asked.learned_bias else isotropic_errors(models)
-    return [{"isotropic": errors} for errors in found]
+    found: list[dict[str, Any]] = [{"isotropic": None} for _ in models]
+    places = [k for k, one in enumerate(models) if one.network_step is not None and not asked.learned_bias]
+    plain = [models[k].changed(bulk_model="isotropic") for k in places]
+    for k, solution in zip(places, _solve_all(plain, lambda: None), strict=True):
+        if not isinstance(solution, str) and solution.converged:
+            errors = {"test_error": solution.test_error, "training_error": solution.training_error}
+            found[k]["isotropic"] = finite(errors)
+    return found
 
 
 def learned_json(asked: Request, point: Mapping[str, float]) -> dict[str, Any]:
@@ -229,46 +196,27 @@ def learned_json(asked: Request, point: Mapping[str, float]) -> dict[str, Any]:
     }
 
 
-def print_one(
-    solution: Solution, beside: dict[str, Any], origin: dict[str, Any], as_json: bool, more: Extras, width: int
-) -> None:
-    """The one solution of a command without a sweep, with what --certify and --digits add to it."""
-    from giantsteps.reports.command_line.console import print_json, table
-
-    document = solution_json(solution, width)
-    if as_json:
-        print_json(document | beside | more[0] | {"provenance": origin})
-        return
-    print(table([*solution_rows(solution, document | beside), *more[1]]))
-    apart = apart_sentence(document)
-    if apart:
-        print(apart)
-    if "learned_bias" in beside:
-        print(learned_text(beside["learned_bias"]))
-
-
-def sweep_json(values: Any) -> dict[str, list[float]]:
-    """The swept parameters and their values, in command-line order."""
-    return {name: list(value.values) for name, value in values.items() if value.swept}
-
-
-def solution_json(solution: Solution | SolvedPoint | str, width: int) -> dict[str, Any]:
+def solution_json(solution: Answer, width: int) -> dict[str, Any]:
     """One solution as the command line promises it; what is infinite carries the solution's own reason.
 
     Beside it stand the errors at a finite width. A sentence stands for a point without a solution: its errors are null
     and its status is that sentence.
     """
-    from giantsteps.numerics.models.solution import Solution
-
     if isinstance(solution, str):
         return {"test_error": None, "training_error": None, "converged": False, "status": solution}
-    return solution.to_dict(width) if isinstance(solution, Solution) else solution.to_dict()
+    return solution.to_dict(width)
+
+
+def solution_text(solution: Solution, document: dict[str, Any], more: Sequence[tuple[str, str]]) -> str:
+    """The one solution of a command without a sweep, with the rows that --certify and --digits add to it."""
+    lines = [table([*solution_rows(solution, document), *more]), apart_sentence(document)]
+    if "learned_bias" in document:
+        lines.append(learned_text(document["learned_bias"]))
+    return "\n".join(line for line in lines if line)
 
 
 def solution_rows(solution: Solution, document: dict[str, Any]) -> list[tuple[str, str]]:
     """One solution and its document for people, as names and values."""
-    from giantsteps.reports.command_line.console import number
-
     model, order = solution.model, solution.order_parameters
     spiked = model.spiked()
     isotropic = document.get("isotropic")
@@ -303,8 +251,6 @@ def solution_rows(solution: Solution, document: dict[str, Any]) -> list[tuple[st
 
 def learned_text(found: dict[str, Any]) -> str:
     """The learned bias for people."""
-    from giantsteps.reports.command_line.console import number
-
     minima = ", ".join(f"{number(m['bias'], 6)} (energy {number(m['energy'], 8)})" for m in found["minima"])
     lines = [f"learned bias {number(found['bias'])}; local minima at {minima or 'none'}"]
     if found["tied"]:
@@ -314,8 +260,6 @@ def learned_text(found: dict[str, Any]) -> str:
 
 def _compact(value: Any) -> str:
     """A number alone, or the brackets of a vector or matrix with more than one entry."""
-    from giantsteps.reports.command_line.console import number
-
     while isinstance(value, list) and len(value) == 1:
         value = value[0]
     if isinstance(value, list):
@@ -323,29 +267,24 @@ def _compact(value: Any) -> str:
     return number(value)
 
 
-def sweep_table(swept: tuple[str, ...], results: Results, paper: list[dict[str, Any]], width: int) -> str:
+def sweep_table(asked: Request, documents: Sequence[dict[str, Any]], width: int) -> str:
     """One line per point. The value at the finite width comes first, and a sentence below the table says so, where it
     is far from the limit.
     """
-    from giantsteps.reports.command_line.console import number, table
-
-    documents = [solution_json(solution, width) for _, solution in results]
     first = any(map(is_apart, documents))
     named = ["test error", "training error", f"at width {width}"]
     header = [f"test error at width {width}", "limit", "training error"] if first else named
-    header = [*swept, *header, *(["isotropic"] if paper[0] else []), "status"]
+    header = [*asked.swept, *header, *(["isotropic"] if asked.has_step else []), "status"]
     rows = []
-    for (point, _), document, beside in zip(results, documents, paper, strict=True):
+    for point, document in zip(asked.points(), documents, strict=True):
         limit, training = (_error(document[name]) for name in ("test_error", "training_error"))
         errors = [shown(document), limit, training] if first else [limit, training, shown(document)]
-        isotropic = [_error((one or {}).get("test_error")) for one in beside.values()]
-        rows.append([*(number(point[name], 6) for name in swept), *errors, *isotropic, document["status"]])
+        isotropic = [_error((document["isotropic"] or {}).get("test_error"))] if asked.has_step else []
+        rows.append([*(number(point[name], 6) for name in asked.swept), *errors, *isotropic, document["status"]])
     lines = [table(rows, header, right=frozenset(range(len(header) - 1))), apart_line(documents, width)]
     return "\n".join(line for line in lines if line)
 
 
 def _error(found: Any) -> str:
     """An error as documents have it, for a cell: infinite, missing, or a number."""
-    from giantsteps.reports.command_line.console import number
-
     return number(math.inf if isinstance(found, dict) else found)

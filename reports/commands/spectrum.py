@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from giantsteps.numerics.models.parameters import ModelError
 from giantsteps.reports.answers.groups import tell_groups
-from giantsteps.reports.answers.widths import tell_warnings
-from giantsteps.reports.command_line.completion import values as completed
+from giantsteps.reports.command_line.console import Output, number, print_json, provenance, table
 from giantsteps.reports.command_line.options import FORMULAS, common_options, model_options, request
+from giantsteps.reports.command_line.parameters import SEED, name_option, option, whole
 from giantsteps.reports.command_line.problems import DONE, UNDECIDED, InputProblem
 from giantsteps.reports.commands.activation import figure_file
 from giantsteps.reports.figures.files import save
@@ -24,8 +25,6 @@ if TYPE_CHECKING:
     from giantsteps.numerics.models.model import Model
     from giantsteps.numerics.models.network import Network
     from giantsteps.numerics.spectrum.density import Spectrum
-
-LARGEST_SAMPLE = 8000
 
 HELP = f"""\b
 Examples:
@@ -51,61 +50,41 @@ and converged, which is false.
 
 @click.command(help=HELP)
 @model_options
-@click.option("--simulate", "dimension", metavar="D", help="Draw one sample at input dimension D beside it.")
-@click.option(
-    "--kind",
-    metavar="NAME",
-    help="What is drawn: srf or network (default: by --bulk-model).",
-    shell_complete=completed("srf", "network"),
-)
-@click.option("--seed", default="0", metavar="S", help="Seed of the sample (default 0).")
-@click.option("--plot", metavar="FILE", help="Write the figure to a .svg, .png or .pdf file.")
+@option("--simulate size", "D", "Draw one sample at input dimension D beside it.", whole(2, 8000, "1000"))
+@name_option("--kind", "What is drawn: srf or network (default: by --bulk-model).", "srf", "network")
+@option("--seed", "S", "Seed of the sample (default 0).", SEED, 0)
+@option("--plot", "FILE", "Write the figure to a .svg, .png or .pdf file.")
 @common_options
-def spectrum(
-    dimension: str | None,
-    kind: str | None,
-    seed: str,
-    plot: str | None,
-    as_json: bool,
-    quiet: bool,
-    debug: bool,
-    **options: Any,
-) -> int:
+def spectrum(out: Output, size: int | None, kind: str | None, seed: int, plot: str | None, **options: Any) -> int:
     """The spectrum of one model; the exit code."""
-    from giantsteps.reports.command_line.values import parse_whole
-
-    size = None if dimension is None else parse_whole("simulate", dimension, 2, LARGEST_SAMPLE, "1000")
-    start = parse_whole("seed", seed, 0, 2**31, "0")
     file = None if plot is None else figure_file(plot)
-    whole = with_idle(options)
-    asked = request(whole, kind=kind if kind in KINDS else None)
+    filled = with_idle(options)
+    asked = request(filled, kind=kind)
     if asked.swept:
         raise InputProblem(
             f"--{asked.swept[0]} was given a sweep; giantsteps spectrum takes one model, for example "
             f"--{asked.swept[0]} 1"
         )
     ((point, model),) = asked.models()
-    tell_warnings([model], quiet)
-    tell_groups(options, asked.groups, quiet)
-    drawn = _kind(kind, asked.bulk_model)
+    out.warn([model])
+    tell_groups(options, asked.groups, out)
+    drawn = kind or ("network" if asked.bulk_model == "network" else "srf")
     subject = asked.network(point) if drawn == "network" and size is not None else model
 
-    from giantsteps.numerics.models.model import ModelError
     from giantsteps.numerics.models.network import SimulationError
     from giantsteps.numerics.spectrum.density import SpectrumError
     from giantsteps.numerics.spectrum.density import spectrum as spectrum_of
-    from giantsteps.reports.command_line.console import Progress, finite, print_json, provenance
 
-    idle = {name for name, value in whole.items() if options.get(name) is None and value is not None}
+    idle = {name for name, value in filled.items() if options.get(name) is None and value is not None}
     given = {name: value for name, value in asked.parameters.items() if name not in idle}
     if size is not None:
-        given |= {"simulate": size, "kind": drawn, "seed": start}
+        given |= {"simulate": size, "kind": drawn, "seed": seed}
     about = {"warnings": list(model.warnings), "provenance": provenance("spectrum", given)}
-    with Progress("continuing to the real axis", 1 + (size is not None), quiet=quiet) as progress:
+    with out.progress("continuing to the real axis", 1 + (size is not None)) as progress:
         try:
             found = spectrum_of(model)
             progress.step()
-            sampled = None if size is None else sample(subject, size, start)
+            sampled = None if size is None else sample(subject, size, seed)
         except (ModelError, SimulationError) as error:
             raise InputProblem(str(error)) from None
         except SpectrumError as error:
@@ -113,7 +92,7 @@ def spectrum(
             if model.step is not None:  # which makes the bulk
                 easier = "a shorter step and a bounded target are easier, for example --eta 1 --target sin"
             sentence = f"the spectrum is out of reach here: {error}; {easier}"
-            if as_json:
+            if out.as_json:
                 print_json({"converged": False, "status": sentence} | about)
             raise InputProblem(sentence, UNDECIDED) from None
     document = found.document()
@@ -121,10 +100,7 @@ def spectrum(
         document["simulation"] = sample_json(found, model, sampled, size or 0)
     # Before anything is printed: a pipe that closes early, as that to `head`, ends the command there.
     problem = None if file is None else save(partial(draw, found, sampled), file)
-    if as_json:
-        print_json(finite(document) | about)
-    else:
-        print(spectrum_text(document))
+    out.tell(document | about, lambda: spectrum_text(document))
     if problem is not None:
         raise problem
     return DONE if found.converged else UNDECIDED
@@ -156,18 +132,6 @@ def with_idle(options: Mapping[str, Any]) -> dict[str, Any]:
         )
     idle = {"ridge": "1"} if stepped else {"ridge": "1", "target": "tanh", "alignment": "1"}
     return {**options, **{name: value for name, value in idle.items() if name not in given}}
-
-
-KINDS = ("srf", "network")
-
-
-def _kind(kind: str | None, bulk_model: str) -> str:
-    """What is drawn beside the theory. Raises InputProblem for an unknown kind."""
-    if kind is None:
-        return "network" if bulk_model == "network" else "srf"
-    if kind not in KINDS:
-        raise InputProblem(f"--kind was given {kind[:60]!a}; accepted are {', '.join(KINDS)}, for example --kind srf")
-    return kind
 
 
 def sample(subject: Model | Network, dimension: int, seed: int) -> Any:
@@ -221,8 +185,6 @@ def sample_json(found: Spectrum, model: Model, values: Any, dimension: int) -> d
 
 def spectrum_text(document: dict[str, Any]) -> str:
     """The spectrum for people."""
-    from giantsteps.reports.command_line.console import number, table
-
     intervals = ", ".join(f"[{number(a)}, {number(b)}]" for a, b in document["edges"])
     rows = [("support", intervals or "none"), ("share of zeros", number(document["atom_at_zero"]))]
     for outlier in document["outliers"]:
@@ -245,8 +207,6 @@ _FEW = 100
 
 def _grown(outlier: dict[str, Any]) -> str:
     """An outlier that grows with the number of samples, and from how many on."""
-    from giantsteps.reports.command_line.console import number
-
     least, correction = outlier["from_samples"], outlier["correction"]
     text = f"{number(outlier['per_sample'], 8)} n {'-' if correction < 0.0 else '+'} {number(abs(correction), 8)}"
     if isinstance(least, dict):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tomllib
+from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -10,11 +11,11 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from giantsteps.reports.answers.groups import tell_groups
-from giantsteps.reports.answers.widths import tell_warnings
+from giantsteps.reports.command_line.console import Output, provenance
 from giantsteps.reports.command_line.machine.signals import Terminated
 from giantsteps.reports.command_line.options import common_options
+from giantsteps.reports.command_line.parameters import option, whole
 from giantsteps.reports.command_line.problems import DONE, INTERNAL, UNDECIDED, InputProblem
-from giantsteps.reports.command_line.values import parse_whole
 
 if TYPE_CHECKING:
     from giantsteps.numerics.models.model import Model
@@ -63,90 +64,106 @@ code 4 if a worker was lost for good: what was finished is kept.
 
 @click.command(help=HELP)
 @click.argument("file", metavar="FILE.toml")
-@click.option("--out", metavar="DIR", help="Directory of the results, new or empty unless --resume is given.")
-@click.option("--workers", metavar="N", help="Worker processes on this machine (default 1).")
-@click.option("--dask", metavar="ADDRESS", help="Scheduler of a Dask cluster instead (pip install '.[cluster]').")
+@option("--out directory", "DIR", "Directory of the results, new or empty unless --resume is given.")
+@option("--workers", "N", "Worker processes on this machine (default 1).", whole(1, 1024, "4"))
+@option("--dask", "ADDRESS", "Scheduler of a Dask cluster instead (pip install '.[cluster]').")
 @click.option("--resume", is_flag=True, help="Go on with the sweep begun in DIR.")
-@click.option("--plot", metavar="FILE", help="Draw the phase diagram when all points are there (.svg, .png, .pdf).")
+@option("--plot", "FILE", "Draw the phase diagram when all points are there (.svg, .png, .pdf).")
 @common_options
 def sweep(
+    out: Output,
     file: str,
-    out: str | None,
-    workers: str | None,
+    directory: str | None,
+    workers: int | None,
     dask: str | None,
     resume: bool,
     plot: str | None,
-    as_json: bool,
-    quiet: bool,
-    debug: bool,
 ) -> int:
     """Run the sweep; the exit code."""
-    if out is None:
+    if directory is None:
         raise InputProblem("--out is missing; a directory for the results is accepted, for example --out results")
     if workers is not None and dask is not None:
         raise InputProblem("--workers and --dask were both given; one of them is accepted, for example --workers 4")
-    count = 1 if workers is None else parse_whole("workers", workers, 1, 1024, "4")
 
     from giantsteps.reports.answers.sweep_file import read_sweep
 
     described = read_sweep(Path(file))
+    points = described.sweep
 
-    from giantsteps.numerics.sweeps.run import WorkerLostError, run
-    from giantsteps.numerics.sweeps.store import Store, StoreError
+    from giantsteps.numerics.sweeps.store import FILE, Store
     from giantsteps.numerics.sweeps.sweep import SweepError
-    from giantsteps.reports.command_line.console import Progress, note, provenance
-    from giantsteps.reports.command_line.machine.clusters import workers_of
     from giantsteps.reports.figures.files import save
-    from giantsteps.reports.figures.sweep_plot import check_plot, draw
+    from giantsteps.reports.figures.sweep_plot import apart_sentence, check_plot, draw
 
     if plot is not None:
-        check_plot(described.sweep, Path(plot))
-    tell_groups(tomllib.loads(described.text), described.sweep.groups, quiet)
-    ends = _ends(described.sweep)
-    tell_warnings(ends, quiet)
-    simulated = described.sweep.experiment.kind if described.sweep.experiment else ""
-    if described.sweep.kind == "both" and simulated == "network" and described.sweep.bulk_model != "network":
-        note(f"warning: {_OTHER_BULK}", quiet)
+        check_plot(points, Path(plot))
+    tell_groups(tomllib.loads(described.text), points.groups, out)
+    ends = _ends(points)
+    out.warn(ends)
+    if points.kind == "both" and points.experiment and points.experiment.kind == "network" != points.bulk_model:
+        out.note(f"warning: {_OTHER_BULK}")
     origin = provenance("sweep", {"file": Path(file).name})
     kept = {"suite": origin["suite"], "numpy": origin["numpy"], "description": described.text}
-    again = f"giantsteps sweep {file} --out {out} --resume goes on"
+    again = f"giantsteps sweep {file} --out {directory} --resume goes on"
     try:
-        store = Store(Path(out), described.sweep, resume=resume, origin=kept)
+        store = Store(Path(directory), points, resume=resume, origin=kept)
     except SweepError as error:
         raise InputProblem(f"--out: {error}") from None
     if store.dropped:
-        note(f"{store.dropped} points in damaged or incomplete chunks of the result file are computed again", quiet)
+        out.note(f"{store.dropped} points in damaged or incomplete chunks of the result file are computed again")
     with store:
-        try:
-            with (
-                workers_of(count, dask) as crew,
-                Progress("sweep", len(described.sweep), quiet=quiet, pace="points") as progress,
-            ):
-                run(
-                    store,
-                    executor=crew.executor,
-                    window=crew.window,
-                    lost=crew.lost,
-                    progress=lambda done: progress.step(done=done),
-                )
-        except WorkerLostError:
-            raise InputProblem(
-                f"workers were lost (killed, out of memory or out of reach); {store.stored} of {len(described.sweep)} "
-                f"points are kept, {again}",
-                INTERNAL,
-            ) from None
-        except StoreError as error:
-            raise InputProblem(f"--out: {error}; what was finished before is kept, {again}") from None
-        except (KeyboardInterrupt, Terminated) as end:
-            what = "killed" if isinstance(end, Terminated) else "interrupted"
-            note(f"{what}; {store.stored} of {len(described.sweep)} points are kept, {again}", quiet)
-            raise
-        warnings = _warned(ends, store, quiet)
-        problem = None if plot is None else save(partial(draw, described.sweep, store.path), Path(plot))
-        code = _tell(store, Path(out), None if problem else plot, origin, warnings, as_json)
+        _run(store, workers or 1, dask, out, again)
+        warnings = list(dict.fromkeys(sentence for model in ends for sentence in model.warnings))
+        if apart := apart_sentence(points, store.path):
+            out.note(f"warning: {apart}")
+            warnings.append(apart)
+        problem = None if plot is None else save(partial(draw, points, store.path), Path(plot))
+        drawn = None if problem else plot
+        document = {
+            "file": str(Path(directory) / FILE),
+            "points": store.stored,
+            "computed": store.stored - store.kept,
+            "failed": sum(store.failures.values()),
+            "reasons": store.failures,
+            "digest": points.digest,
+            **({"plot": drawn} if drawn else {}),
+            "warnings": warnings,
+            "provenance": origin,
+        }
+        out.tell(document, lambda: _text(document, store.kept))
     if problem is not None:
         raise problem
-    return code
+    return UNDECIDED if document["failed"] else DONE
+
+
+def _run(store: Store, workers: int, dask: str | None, out: Output, again: str) -> None:
+    """Compute what the store lacks. Raises InputProblem where workers or the file are lost; ``again`` is what to do."""
+    from giantsteps.numerics.sweeps.run import WorkerLostError, run
+    from giantsteps.numerics.sweeps.store import StoreError
+    from giantsteps.reports.command_line.machine.clusters import workers_of
+
+    total = len(store.sweep)
+    try:
+        with workers_of(workers, dask) as crew, out.progress("sweep", total, pace="points") as progress:
+            run(
+                store,
+                executor=crew.executor,
+                window=crew.window,
+                lost=crew.lost,
+                progress=lambda done: progress.step(done=done),
+            )
+    except WorkerLostError:
+        raise InputProblem(
+            f"workers were lost (killed, out of memory or out of reach); {store.stored} of {total} points are kept, "
+            f"{again}",
+            INTERNAL,
+        ) from None
+    except StoreError as error:
+        raise InputProblem(f"--out: {error}; what was finished before is kept, {again}") from None
+    except (KeyboardInterrupt, Terminated) as end:
+        what = "killed" if isinstance(end, Terminated) else "interrupted"
+        out.note(f"{what}; {store.stored} of {total} points are kept, {again}")
+        raise
 
 
 def _ends(sweep: Sweep) -> list[Model]:
@@ -165,40 +182,10 @@ def _ends(sweep: Sweep) -> list[Model]:
     return found
 
 
-def _warned(ends: list[Model], store: Store, quiet: bool) -> list[str]:
-    """The warnings of the models at the ends, which were given before, and that limits are far from their values."""
-    from giantsteps.reports.command_line.console import note
-    from giantsteps.reports.figures.sweep_plot import apart_sentence
-
-    warnings = list(dict.fromkeys(sentence for model in ends for sentence in model.warnings))
-    if apart := apart_sentence(store.sweep, store.path):
-        note(f"warning: {apart}", quiet)
-        warnings.append(apart)
-    return warnings
-
-
-def _tell(store: Store, out: Path, plot: str | None, origin: dict[str, Any], warnings: list[str], as_json: bool) -> int:
-    """What has been done, for programs or for people; the exit code."""
-    from giantsteps.numerics.sweeps.store import FILE
-    from giantsteps.reports.command_line.console import print_json
-
-    points, failures = store.stored, store.failures
-    failed = sum(failures.values())
-    if as_json:
-        document: dict[str, Any] = {
-            "file": str(out / FILE),
-            "points": points,
-            "computed": points - store.kept,
-            "failed": failed,
-            "reasons": failures,
-            "digest": store.sweep.digest,
-        }
-        print_json(document | ({"plot": plot} if plot else {}) | {"warnings": warnings, "provenance": origin})
-    else:
-        before = f" ({store.kept} were there already)" if store.kept else ""
-        print(f"{points} points{before}, {failed} failed; results in {out / FILE}")
-        for reason, times in list(failures.items())[:5]:
-            print(f"  {times} x {reason}")
-        if plot:
-            print(f"phase diagram in {plot}")
-    return UNDECIDED if failed else DONE
+def _text(document: Mapping[str, Any], kept: int) -> str:
+    """What has been done, for people."""
+    before = f" ({kept} were there already)" if kept else ""
+    lines = [f"{document['points']} points{before}, {document['failed']} failed; results in {document['file']}"]
+    lines += [f"  {times} x {reason}" for reason, times in list(document["reasons"].items())[:5]]
+    lines += [f"phase diagram in {document['plot']}"] if "plot" in document else []
+    return "\n".join(lines)

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import os
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from giantsteps.reports.command_line.console import Chapters, Output, Progress, table, verdict_text
 from giantsteps.reports.command_line.options import common_options
+from giantsteps.reports.command_line.parameters import option, profile_option
 from giantsteps.reports.command_line.problems import DONE, FAILED, UNDECIDED, InputProblem, check_writable
-from giantsteps.reports.command_line.profiles import check_profile, profile_option
+from giantsteps.reports.command_line.values import parse_whole
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
     from giantsteps.verify.ledger.run import Entry, Ledger
     from giantsteps.verify.properties.run import Outcome
@@ -63,73 +64,58 @@ formula of a source is a finding.
     help="Write the proofs into DIR for a second kernel.",
 )
 @click.option("--properties", is_flag=True, help="Search the properties, all or those named.")
-@click.option("--seed", metavar="N", help="Draw afresh, N to 10^6 (default 0: the draws of the committed ledger).")
+@option("--seed", "N", "Draw afresh, N to 10^6 (default 0: the draws of the committed ledger).")
 @common_options
 def verify(
+    out: Output,
     claims: tuple[str, ...],
     profile: str,
     export: tuple[str, str] | None,
     properties: bool,
     seed: str | None,
-    as_json: bool,
-    quiet: bool,
-    debug: bool,
 ) -> int:
     """Run the ledger, or the properties, and print what was found; the exit code."""
-    from giantsteps.reports.command_line.values import parse_whole
-    from giantsteps.reports.commands.claims import find
-
-    check_profile(profile)
-    if properties and export is None:
-        return search_properties(claims, profile, seed, as_json, quiet)
     if export is not None and (properties or seed is not None):
         raise InputProblem(
             f"--export rocq and --{'properties' if properties else 'seed'} were both given: one of them is accepted, "
             f"for example giantsteps verify --{'properties' if properties else 'seed 7'}"
         )
+    if properties:
+        return search_properties(claims, profile, seed, out)
     start = 0 if seed is None else parse_whole("seed", seed, 0, 10**6, "7")
+    from giantsteps.reports.commands.claims import find
+    from giantsteps.reports.text.ledger_files import committed
     from giantsteps.verify.claims.index import all_claims
     from giantsteps.verify.ledger.document import as_json as ledger_json
 
     known = all_claims()
+    named = list(dict.fromkeys(claim for id_ in claims for claim in find(known, id_)))
     if export is not None:
-        named = [claim for id_ in claims for claim in find(known, id_)] if claims else known
-        return export_proofs(tuple(dict.fromkeys(named)), Path(export[1]), as_json, quiet)
-    ids = list(dict.fromkeys(claim.id for id_ in claims for claim in find(known, id_))) or None
-    ledger = run_ledger(profile, ids, quiet, start)
-    if as_json:
-        from giantsteps.reports.command_line.console import print_json
-
-        print_json(ledger_json(ledger))
-    else:
-        print(ledger_table(ledger))
-    from giantsteps.reports.text.ledger_files import committed
-
+        return export_proofs(tuple(named or known), Path(export[1]), out)
+    ledger = run_ledger(profile, [claim.id for claim in named] or None, out.quiet, start)
+    out.tell(lambda: ledger_json(ledger), lambda: ledger_table(ledger))
     return ledger.exit_code(committed())
 
 
-def export_proofs(claims: tuple[Claim, ...], directory: Path, as_json: bool, quiet: bool) -> int:
+def export_proofs(claims: tuple[Claim, ...], directory: Path, out: Output) -> int:
     """Write the theorems of claims as a file of Rocq and say where; the exit code."""
-    import os
-
-    from giantsteps.reports.command_line.console import print_json
     from giantsteps.reports.commands.kernel import export
 
     check_writable(directory, "--export rocq")
-    files, theorems, lemmas = export(claims, directory, quiet)
+    files, theorems, lemmas = export(claims, directory, out.quiet)
     names = [os.path.relpath(path) for path in files]
-    if as_json:
-        print_json({"files": names, "theorems": theorems, "lemmas": lemmas})
-    else:
-        print(f"{theorems} theorems, {lemmas} lemmas\n" + "\n".join(names))
+    out.tell(
+        {"files": names, "theorems": theorems, "lemmas": lemmas},
+        lambda: "\n".join([f"{theorems} theorems, {lemmas} lemmas", *names]),
+    )
     return DONE
 
 
-def search_properties(names: tuple[str, ...], profile: str, seed: str | None, as_json: bool, quiet: bool) -> int:
+def search_properties(names: tuple[str, ...], profile: str, seed: str | None, out: Output) -> int:
     """Search the properties named, or all of them, and print the narrowest margins; the exit code."""
-    from giantsteps.reports.command_line.console import Progress, print_json
-    from giantsteps.reports.command_line.machine.workers import pool
-    from giantsteps.reports.command_line.values import parse_whole
+    from tempfile import TemporaryDirectory
+
+    from giantsteps.reports.command_line.machine.workers import environment, pool
     from giantsteps.verify.properties.run import SEED, meant, named, run
 
     for name in names:
@@ -140,32 +126,20 @@ def search_properties(names: tuple[str, ...], profile: str, seed: str | None, as
             )
     wanted = list(dict.fromkeys(found for name in names or ("",) for found in named(name)))
     start = SEED if seed is None else parse_whole("seed", seed, 0, 2**31, "0")
-    progress = Progress("searching properties", len(wanted), quiet=quiet)
-    with _no_folder_left(), progress, pool() as executor:
+    progress = out.progress("searching properties", len(wanted))
+    # Hypothesis keeps what it learns of Unicode in a folder, by default .hypothesis in the current one.
+    name = "HYPOTHESIS_STORAGE_DIRECTORY"
+    with (
+        TemporaryDirectory() as folder,
+        environment({name: os.environ.get(name, folder)}),
+        progress,
+        pool() as executor,
+    ):
         found = run(wanted, profile, start, executor, progress.step)
-    if as_json:
-        print_json({"properties": [outcome_document(one) for one in found]})
-    else:
-        drawn = f"drawn afresh with seed {start}, profile {profile}" if start != SEED else f"profile {profile}"
-        print(f"{properties_table(found)} ({drawn})")
+    drawn = f"drawn afresh with seed {start}, profile {profile}" if start != SEED else f"profile {profile}"
+    out.tell({"properties": [outcome_document(one) for one in found]}, lambda: f"{properties_table(found)} ({drawn})")
     outcomes = {one.outcome for one in found}
     return FAILED if "fails" in outcomes else UNDECIDED if "undecided" in outcomes else DONE
-
-
-@contextmanager
-def _no_folder_left() -> Iterator[None]:
-    """Hypothesis keeps what it learns of Unicode in a folder, by default .hypothesis in the current one."""
-    from tempfile import TemporaryDirectory
-
-    name = "HYPOTHESIS_STORAGE_DIRECTORY"
-    before = os.environ.get(name)
-    with TemporaryDirectory() as folder:
-        os.environ.setdefault(name, folder)  # workers inherit it
-        try:
-            yield
-        finally:
-            if before is None:
-                del os.environ[name]
 
 
 def outcome_document(found: Outcome) -> dict[str, Any]:
@@ -176,8 +150,6 @@ def outcome_document(found: Outcome) -> dict[str, Any]:
 
 def properties_table(found: Sequence[Outcome]) -> str:
     """Every property with its examples and the narrowest margin; then what failed, and the command that shows it."""
-    from giantsteps.reports.command_line.console import table
-
     rows = [[one.name, one.outcome, str(one.examples), _margin(one.narrowest_margin), one.claim] for one in found]
     listed = table(rows, ["property", "outcome", "examples", "narrowest margin", "claim"])
     failed = [
@@ -196,7 +168,6 @@ def _margin(margin: float | None) -> str:
 
 def run_ledger(profile: str, ids: list[str] | None, quiet: bool, seed: int = 0) -> Ledger:
     """Run the ledger on all cores, with progress; a seed other than 0 draws afresh."""
-    from giantsteps.reports.command_line.console import Chapters, Progress
     from giantsteps.reports.command_line.machine.workers import pool
     from giantsteps.verify.claims.index import run_ledger as run
     from giantsteps.verify.claims.paper import PAPER
@@ -214,7 +185,6 @@ def run_ledger(profile: str, ids: list[str] | None, quiet: bool, seed: int = 0) 
 
 def ledger_table(ledger: Ledger) -> str:
     """The verdicts, then what went wrong, then the totals."""
-    from giantsteps.reports.command_line.console import table, verdict_text
     from giantsteps.reports.commands.claims import numbers
     from giantsteps.reports.text.words import verdict_mark
 

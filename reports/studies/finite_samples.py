@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from statistics import median
+from typing import Any
 
 import numpy as np
 
@@ -131,7 +132,11 @@ def _cause(rows: Sequence[Row], worst: Row, before: int) -> str:
 def _figure(rows: Sequence[Row]) -> Figure:
     """Theory as lines, measurements as points; left the features over the ridge, right the networks over eta."""
     canvas, left, right = draw.panels(2, size=(9.2, 4.0))
-    for axes, cases, name, at in ((left, FEATURES, "ridge", RIDGES), (right, NETWORKS, "eta", ETAS)):
+    panels: tuple[tuple[Any, dict[str, Any], str, tuple[float, ...]], ...] = (
+        (left, FEATURES, "ridge", RIDGES),
+        (right, NETWORKS, "eta", ETAS),
+    )
+    for axes, cases, name, at in panels:
         grid = np.geomspace(at[0], at[-1], 41)
         for style, (case, subject) in enumerate(cases.items()):
             curve = [solve(own_model(replace(subject, **{name: float(x)}))).test_error for x in grid]

@@ -12,7 +12,7 @@ from giantsteps.numerics.models.model import Model, ModelError
 from giantsteps.numerics.saddle_point.ridge import solve
 from giantsteps.reports.figures import canvas as draw
 from giantsteps.reports.figures.canvas import Figure
-from giantsteps.reports.measurements.experiments import Data, Experiment, Measured, Measurement
+from giantsteps.reports.measurements.experiments import Data, Experiment, Measured, Measurement, own_model
 from giantsteps.reports.measurements.study import Study, Table, command
 
 SLUG = "threshold"
@@ -82,7 +82,7 @@ def page(data: Data, found: Sequence[Divergence] = ()) -> Study:
     found = found or tuple(divergence(case, model) for case, model in CASES.items())
     rows = []
     for experiment in EXPERIMENTS:
-        theory, m = solve(experiment.subject).test_error, experiment.measured(data)
+        theory, m = solve(own_model(experiment.subject)).test_error, experiment.measured(data)
         rows.append((experiment, theory, m, m.z(theory)))
     largest, where = max((abs(z), experiment.name) for experiment, *_, z in rows)
     refused = sum(map(refuses, CASES.values()))

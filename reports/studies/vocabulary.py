@@ -127,9 +127,7 @@ def judged(data: Data, rows: str = "") -> list[Point]:
                 ]
                 for name in limits
             }
-            # The isotropic rows' errors are relative to their limits; of orthogonal ones only the verdict is shown.
-            scales = {} if rows else {"scales": limits}
-            report = compare_all(observed, limits=limits, required=("test_error",), **scales)
+            report = compare_all(observed, limits=limits, scales=limits, required=("test_error",))
             at = theory(letters, alpha, rows, SHOWN)["test_error"]
             by_name = {comparison.observable: comparison for comparison in report.comparisons}
             shown = Measured.of(samples[SHOWN]["test_error"])

@@ -121,7 +121,7 @@ def page(data: Data, curves: Sequence[Curve] = ()) -> Study:
         f"{SCAN[0]:g} to {SCAN[-1]:g} decides by the paper's theory. Compared at the two ends, the wide network is "
         f"better in {lower_fixed} of {count} at the fixed rate {FIXED:g}, and in {lower} of {count} at the "
         f"best rate for each width. Step by step the error rises somewhere in {len(fixed)} of {count} at the "
-        f"fixed rate and in {len(best)} of {count} at the best one. {_judgement(len(fixed), len(best), lower, count)}",
+        f"fixed rate and in {len(best)} of {count} at the best one. {judgement(len(fixed), len(best), lower, count)}",
         f"{_counterexample('At the fixed rate', fixed, 'fixed')} {_counterexample('At the best rate', best, 'best')}",
         f"Simulated networks at d = {DIMENSION} follow ({len(rows)} points; the largest deviation from the network's "
         f"own theory is {max(abs(z) for *_, z in rows):.1f} standard errors, a theory at infinite dimension). "
@@ -138,7 +138,9 @@ def page(data: Data, curves: Sequence[Curve] = ()) -> Study:
     return Study(SLUG, title, text, (table, _kernel_table()), (_figure(data),), command(SLUG))
 
 
-def _judgement(fixed: int, best: int, lower: int, count: int) -> str:
+def judgement(fixed: int, best: int, lower: int, count: int) -> str:
+    """Of so many problems the error rises in `fixed` at the fixed rate, in `best` at the best, and is lower at the end
+    of the widths in `lower`."""
     if best == 0:
         return f"The statement holds {'at the best rate and fails at a fixed one' if fixed else 'throughout'}."
     tends = "a tendency, as the paper says" if lower > count / 2 else "not even a tendency"

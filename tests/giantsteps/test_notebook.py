@@ -151,25 +151,6 @@ def test_each_result_is_drawn_with_a_title_and_named_coordinates(kind: str) -> N
     assert axes.lines or axes.collections
 
 
-def test_each_line_is_what_the_legend_calls_it() -> None:
-    bounds, result = drawn("bounds"), results()["bounds"]
-    heights = {line.get_label().rsplit(" ", 1)[0]: line.get_ydata()[0] for line in bounds.lines[:2]}
-    assert heights == {"upper bound": result.upper, "lower bound": result.lower}
-    assert [float(line.get_label().rsplit(" ", 1)[1]) for line in bounds.lines[:2]] == pytest.approx(
-        [result.upper, result.lower], rel=1e-5
-    )  # printed digits
-    simulated, measured = drawn("simulation"), results()["simulation"]
-    assert [text.get_text() for text in simulated.get_xticklabels()] == ["test error", "training error"]
-    for name, place in (("test_error", 0), ("training_error", 1)):
-        lines = [line for line in simulated.lines if len(line.get_xdata()) == 3 and set(line.get_xdata()) == {place}]
-        assert [line.get_ydata().tolist() for line in lines] == [list(measured.values(name))]
-    line = drawn("solution").lines
-    assert [one.get_label() for one in line] == ["learned along the spike", "mean of the target there"]
-    kappa = np.asarray(line[1].get_xdata())
-    # E[sin(0.8 kappa + 0.6 z)] in closed form.
-    assert np.allclose(line[1].get_ydata(), np.sin(0.8 * kappa) * np.exp(-0.18), rtol=0, atol=1e-9)
-
-
 def test_curves_or_a_map_as_asked_for() -> None:
     curves, heat = drawn("grid"), drawn("grid", kind="map", quantity="m")
     assert [line.get_ydata().tolist() for line in curves.lines] == results()["grid"].test_error.tolist()

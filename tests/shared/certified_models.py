@@ -13,6 +13,7 @@ from mpmath import mp
 from giantsteps.derivations.activations.activation import activation
 from giantsteps.numerics.balls.arithmetic import precision
 from giantsteps.numerics.certificates.certify import Certificate
+from giantsteps.numerics.certificates.ranges.branch import Piece
 from giantsteps.numerics.models.model import Model
 from giantsteps.numerics.models.solution import Solution
 
@@ -26,6 +27,12 @@ def worked() -> Model:
     return Model(
         activation("tanh"), activation("sin"), alpha=1.5, beta=1.0, ridge=0.1, spike=1.0, bulk=1.0, alignment=0.8
     )
+
+
+def network(student: str, target: str, **changes: Any) -> Model:
+    """On a network's own bulk, after the step of alpha0 = 2 and eta = 3."""
+    step = {"alpha": 1.5, "beta": 1.0, "ridge": 0.1, "alpha0": 2.0, "eta": 3.0, **changes}
+    return Model.from_gradient_step(student, target, bulk_model="network", **step)
 
 
 def random_models(count: int, seed: int) -> Iterator[tuple[str, Model]]:
@@ -60,18 +67,17 @@ def value_of(solution: Solution, name: str) -> Any:
     return getattr(solution, name) if one is None else one.flat[0]
 
 
-def outside(certificate: Certificate, solution: Solution) -> list[str]:
+def outside(certificate: Certificate | Piece, solution: Solution) -> list[str]:
     """The quantities whose enclosure is further than 10^-(digits - 10) from the value of `solution`.
 
     The value's own check says 10^-digits; the radii of the enclosures are above 10^-39, far from the slack.
     """
     assert solution.digits is not None
+    assert certificate.balls is not None
     with precision(4 * solution.digits), mp.workdps(solution.digits):
         slack = arb(10) ** -(solution.digits - 10)
         return [
             name
-            for name in VALUES
-            if not getattr(certificate.balls, name).overlaps(
-                arb(mp.nstr(value_of(solution, name), solution.digits)) + arb(0, slack)
-            )
+            for name, ball in certificate.balls.named().items()
+            if not ball.overlaps(arb(mp.nstr(value_of(solution, name), solution.digits)) + arb(0, slack))
         ]

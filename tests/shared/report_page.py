@@ -11,6 +11,7 @@ from posixpath import dirname, join, normpath
 from typing import Any
 
 from giantsteps.reports.figures import figures
+from giantsteps.reports.figures.canvas import Figure
 from giantsteps.reports.page.described import DescribedDerivation, describe
 from giantsteps.reports.page.site import Material, site
 from giantsteps.verify.claims.index import examine
@@ -33,7 +34,7 @@ def toy_ledger() -> Ledger:
 
 
 @cache
-def toy_figures() -> tuple[figures.Figure, ...]:
+def toy_figures() -> tuple[Figure, ...]:
     """Two figures, one without and one with simulation, small."""
     return (
         figures.functions_along_the_spike(),

@@ -8,19 +8,9 @@ import numpy as np
 
 from giantsteps.derivations.activations.activation import activation
 from giantsteps.numerics.models.model import Model, ReadoutGroup
-from giantsteps.numerics.spectrum.density import Spectrum, spectrum
 
 MEMBERS = 150
 STUDENTS = ("sign", "relu", "tanh", "erf", "hardtanh")
-
-
-def law_of(model: Model) -> Spectrum:
-    """The spectrum of a model, a probability law."""
-    found = spectrum(model)
-    assert found.converged
-    assert abs(found.mass - 1.0) <= 1e-6
-    assert np.all(found.density >= 0.0)
-    return found
 
 
 def drawn(seed: int) -> Model:

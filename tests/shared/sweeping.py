@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Executor, Future
+from concurrent.futures.process import BrokenProcessPool
 from pathlib import Path
 from typing import Any
 
@@ -70,6 +72,35 @@ def written(tmp_path: Path, text: str = WORKED) -> Path:
     path = tmp_path / "grid.toml"
     path.write_text(text, encoding="utf-8")
     return path
+
+
+class Scripted(Executor):
+    """Computes in this process; `script` says what happens at some tasks instead.
+
+    Of a task's number, from 1 on: an exception that it meets, "lost" (cancelled, as by a scheduler that was lost),
+    "waits" (for ever), "refused" (the pool is broken) or what is called before it is done.
+    """
+
+    def __init__(self, script: Mapping[int, Any]) -> None:
+        self.script, self.futures = script, list[Future[Any]]()
+
+    def submit(self, task: Callable[..., Any], /, *given: Any, **more: Any) -> Future[Any]:
+        """A task that is done, or what the script says."""
+        future: Future[Any] = Future()
+        self.futures.append(future)
+        what = self.script.get(len(self.futures))
+        if what == "refused":
+            raise BrokenProcessPool("the pool is broken")
+        if what == "lost":
+            future.cancel()
+            future.set_running_or_notify_cancel()
+        elif isinstance(what, Exception):
+            future.set_exception(what)
+        elif what != "waits":
+            if what is not None:
+                what()
+            future.set_result(task(*given, **more))
+        return future
 
 
 def small() -> Sweep:

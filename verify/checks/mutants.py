@@ -44,7 +44,8 @@ def mutants_of(claim: Claim, siblings: Siblings) -> tuple[Mutant, ...]:
     for mutant in (*claim.mutants, *generated):
         if mutant.statement in seen or _is_correction(claim, mutant):
             continue
-        if differ_visibly(claim, mutant) or not equivalent(claim.statement, mutant.statement):
+        apart = _separated(claim.statement, mutant.statement, claim.domain)
+        if apart or not equivalent(claim.statement, mutant.statement):
             seen.add(mutant.statement)
             kept.append(mutant)
     return tuple(kept)
@@ -58,12 +59,8 @@ def _is_correction(claim: Claim, mutant: Mutant) -> bool:
     return equivalent(right.statement, mutant.statement)
 
 
-def differ_visibly(claim: Claim, mutant: Mutant) -> bool:
-    """Whether a point of the claim's domain tells the two equations apart: cheaper than failing to prove them equal."""
-    return _separated(claim.statement, mutant.statement, claim.domain)
-
-
 def _separated(first: sp.Basic, second: sp.Basic, domain: Domain) -> bool:
+    """Whether a point of the domain tells two equations apart: cheaper than failing to prove them equal."""
     if not (isinstance(first, sp.Equality) and isinstance(second, sp.Equality)):
         return False
     # Each right side is evaluated as it stands, as the checks of numbers will, and most slips are seen there.
@@ -114,16 +111,12 @@ def _changes(expression: sp.Expr, siblings: Siblings) -> Iterator[tuple[str, sp.
         for node in sp.preorder_traversal(expression):
             replacement = change(node)
             if replacement is not None:
-                yield name, _replace_once(expression, node, replacement)
+                yield name, expression.xreplace({node: replacement})
                 break
     for symbol, sibling in siblings:
         if expression.has(symbol):
             yield f"{sibling} for {symbol}", expression.subs(symbol, sibling)
             break
-
-
-def _replace_once(expression: sp.Expr, node: sp.Basic, replacement: sp.Basic) -> sp.Expr:
-    return expression.xreplace({node: replacement})
 
 
 def _sign_of_a_term(node: sp.Basic) -> sp.Expr | None:

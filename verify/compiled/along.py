@@ -61,8 +61,8 @@ def evaluated(expression: tree.Expression, z: Array) -> Array:
             return reduce(np.minimum, (evaluated(arg, z) for arg in args))
         case tree.Piecewise(pieces):
             conditions = [
-                reduce(np.logical_and, [_HOLDS[c.op](evaluated(c.left, z), evaluated(c.right, z)) for c in parts])
-                if (parts := condition.comparisons())
+                reduce(np.logical_and, [_HOLDS[c.op](evaluated(c.left, z), evaluated(c.right, z)) for c in condition])
+                if condition
                 else np.ones_like(z, dtype=bool)
                 for _, condition in pieces
             ]

@@ -7,11 +7,11 @@ without numbers has a list of its formulas; each names the claims that decide on
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from giantsteps.verify.protocol.claim import Claim, Role
-from giantsteps.verify.protocol.paper import Formula, Paper
+from giantsteps.verify.protocol.paper import Paper
 
 
 @dataclass(frozen=True)
@@ -63,31 +63,6 @@ def summary(claims: Iterable[Claim], paper: Paper) -> Summary:
         missing=tuple(row.number for row in rows if not row.ours),
         repeated={row.number: row.ours for row in rows if len(row.ours) > 1},
     )
-
-
-def strays(claims: Iterable[Claim], paper: Paper) -> tuple[str, ...]:
-    """Numbers that the paper does not have."""
-    return tuple(f"{c.id} lists ({n})" for c in claims for n in c.source.equations if n not in paper.equations)
-
-
-def missing_formulas(claims: Iterable[Claim], paper: Paper) -> tuple[str, ...]:
-    """Listed formulas that name no claim of the ledger, or one that it does not hold; as sentences."""
-    known = {claim.id for claim in claims}
-    return (
-        *(f"{f.frame}: {f.says}: no claim" for f in _formulas(paper) if not f.claims),
-        *(f"{f.frame}: {f.says}: {id_} is no claim" for f in _formulas(paper) for id_ in f.claims if id_ not in known),
-    )
-
-
-def unlisted_claims(claims: Iterable[Claim], paper: Paper) -> tuple[str, ...]:
-    """Printed claims about a source with a list of its formulas that no formula of the list names."""
-    lists = {source.name for source in paper.sources if source.formulas}
-    named = {id_ for formula in _formulas(paper) for id_ in formula.claims}
-    return tuple(c.id for c in claims if c.role is Role.PRINTED and c.source.document in lists and c.id not in named)
-
-
-def _formulas(paper: Paper) -> Iterator[Formula]:
-    return (formula for source in paper.sources for formula in source.formulas)
 
 
 def _ranges(numbers: tuple[int, ...]) -> str:

@@ -87,17 +87,6 @@ def _report(erratum: Erratum, printed: Entry, corrected: Entry) -> ErratumReport
     )
 
 
-def unlisted(ledger: Ledger, paper: Paper) -> tuple[str, ...]:
-    """Printed claims that the ledger refuted and no erratum is about; conventions and readings that are not listed."""
-    lists = ((_misprinted, paper.errata), (_differs, paper.conventions))
-    return tuple(
-        entry.claim.id
-        for entry in ledger.entries
-        for found, listed in lists
-        if found(entry) and entry.claim.id not in {erratum.printed for erratum in listed}
-    )
-
-
 def examine_errata(
     paper: Paper,
     profile_name: str = "quick",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from giantsteps.verify.ledger.run import Ledger
@@ -76,12 +76,4 @@ def _ground(leaves: list[Leaf], claims: list[str]) -> Ground:
 
 def ground_json(ground: Ground) -> dict[str, Any]:
     """One leaf as the ledger keeps it; null where there is no claim or test."""
-    return {
-        "kind": ground.kind,
-        "names": list(ground.names),
-        "statements": list(ground.statements),
-        "references": list(ground.references),
-        "claim": ground.claim or None,
-        "test": ground.test or None,
-        "claims": list(ground.claims),
-    }
+    return asdict(ground) | {"claim": ground.claim or None, "test": ground.test or None}

@@ -16,7 +16,9 @@ from hypothesis.strategies import SearchStrategy
 from numpy.typing import ArrayLike
 
 from giantsteps.derivations.activations.activation import Activation
-from giantsteps.derivations.expressions.parser import Expression, ExpressionError, derivative, parse
+from giantsteps.derivations.expressions.calculus import derivative
+from giantsteps.derivations.expressions.parser import parse
+from giantsteps.derivations.expressions.tree import Expression, ExpressionError
 from giantsteps.numerics.balls.arithmetic import BallError, PrecisionError
 from giantsteps.numerics.balls.coefficients import conditional_balls, hermite_balls
 from giantsteps.numerics.bounds.of_model import bounds
@@ -99,6 +101,18 @@ class Plant:
 def plant(text: str, **functions: Callable[..., Any]) -> Plant:
     """The theory with these functions in place of its own."""
     return Plant(text, replace(THEORY, **functions))
+
+
+def altered(text: str, function: str, **fields: Callable[..., Any]) -> Plant:
+    """The theory in which what one function returns has other values of these fields, each made of what it returned and
+    of what it was asked."""
+
+    def answer(*given: Any, **more: Any) -> Any:
+        found = getattr(THEORY, function)(*given, **more)
+        values = {name: value(found, *given) for name, value in fields.items()}
+        return found._replace(**values) if hasattr(found, "_replace") else replace(found, **values)
+
+    return plant(text, **{function: answer})
 
 
 def plant_in_step(text: str, changed: Callable[[dict[str, Any]], dict[str, Any]]) -> Plant:

@@ -16,8 +16,17 @@ from hypothesis.strategies import DrawFn, SearchStrategy
 from giantsteps.derivations.activations.activation import activation
 from giantsteps.derivations.expressions.algebra import add, call, divide, maximum, minimum, multiply, piecewise, power
 from giantsteps.derivations.expressions.named import NAMED
-from giantsteps.derivations.expressions.parser import Call, Expression, ExpressionError, Number, Variable, parse
-from giantsteps.derivations.expressions.tree import Always, Comparison, number
+from giantsteps.derivations.expressions.parser import parse
+from giantsteps.derivations.expressions.tree import (
+    ALWAYS,
+    Call,
+    Comparison,
+    Expression,
+    ExpressionError,
+    Number,
+    Variable,
+    number,
+)
 from giantsteps.numerics.models.model import UNIFORM, Model, ModelError, ReadoutGroup
 
 Z = Variable()
@@ -169,7 +178,7 @@ def _grown(inner: SearchStrategy[Expression]) -> SearchStrategy[Expression]:
         st.builds(lambda a: call("sqrt", add(power(a, number(2)), number(1))), inner),
         st.builds(lambda a: call("log", add(power(a, number(2)), number(2))), inner),
         st.builds(
-            lambda a, b, x, side: piecewise((a, Comparison(Z, side, x)), (b, Always())),
+            lambda a, b, x, side: piecewise((a, (Comparison(Z, side, x),)), (b, ALWAYS)),
             inner, inner, st.integers(-3, 3).map(number), st.sampled_from(_SIDES),
         ),
     )  # fmt: skip

@@ -6,6 +6,7 @@ Numbers for Appendix D up to the free energy: features, random readouts, replica
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -19,7 +20,7 @@ from giantsteps.numerics.gaussian.coefficients import conditional_coefficients
 from giantsteps.numerics.models.model import Model
 from giantsteps.verify.checks.points import Point
 from giantsteps.verify.protocol.claim import Domain, Range
-from giantsteps.verify.second_route.grids import normal_line
+from giantsteps.verify.second_route.grids import Array, normal_line
 from giantsteps.verify.second_route.models import GENERIC
 from giantsteps.verify.second_route.saddle_point.letters import (
     DOMAIN,
@@ -82,47 +83,60 @@ def triples(point: Point) -> Mapping[str, float]:
     }
 
 
-def sample(point: Point) -> Mapping[str, float]:
-    """Output, m, zeta and local field of a readout on one input, as matrix products."""
-    generator = _random(point)
-    p, d = 5, 4
-    W, v, x = generator.normal(size=(p, d)) / 2, generator.normal(size=d), generator.normal(size=d)
-    v /= np.linalg.norm(v)
-    a, xi = generator.normal(size=p), generator.normal(size=p)
-    kappa = float(v @ x)
-    across = x - kappa * v
-    zero, one, two = (float(GENERIC[f"mu{k}"](kappa)) for k in range(3))
-    root = np.sqrt(p)
-    return {
-        s.kappa.name: kappa,
-        s.output.name: float(a @ (zero + one * (W @ x) + two * xi)) / root,
-        s.m.name: float(a.sum()) / root,
-        s.zeta.name: float(a @ (W @ v)) / root,
-        s.local_field.name: float(a @ (one * (W @ across) + two * xi)) / root,
-    }
+@dataclass(frozen=True)
+class Readouts:
+    """Two readouts a (2, p) of features mu0 + mu1 W x + mu2 xi with mu (3, p) at kappa: drawn, with what they see."""
+
+    a: Array
+    W: Array
+    v: Array
+    mu: Array
+    output: float
+    field: float
+    covariance: float
+
+    @property
+    def bulk(self) -> Array:
+        """W (1 - v v^T) W^T."""
+        planar = self.W - np.outer(self.W @ self.v, self.v)
+        return np.asarray(planar @ planar.T)
 
 
-def fields(point: Point) -> Mapping[str, float]:
-    """Covariances of the fields of two readouts from the linear maps that make them of (g, xi)."""
-    generator = _random(point)
-    p, d = 5, 4
-    W, v, theta = generator.normal(size=(p, d)) / 2, generator.normal(size=d), generator.normal(size=d)
+def drawn_readouts(generator: np.random.Generator, kappa: float, mu: Array, d: int) -> Readouts:
+    """On one input with kappa along v; a field is linear in x_perp and xi: its covariance sums their coefficients."""
+    p = mu.shape[1]
+    W, a, noise = generator.normal(size=(p, d)) / 2, generator.normal(size=(2, p)), generator.normal(size=p)
+    v, across = generator.normal(size=(2, d))
     v /= np.linalg.norm(v)
-    Pi = np.eye(d) - np.outer(v, v)
-    theta = Pi @ theta
+    across -= v * (v @ across)
+    features = mu[0] + mu[1] * (W @ (kappa * v + across)) + mu[2] * noise
+    field = mu[1] * (W @ across) + mu[2] * noise
+    coefficients = np.hstack([(mu[1] * a) @ (W - np.outer(W @ v, v)), mu[2] * a]) / np.sqrt(p)
+    return Readouts(
+        a, W, v, mu, float(a[0] @ features / np.sqrt(p)), float(a[0] @ field / np.sqrt(p)),
+        float(coefficients[0] @ coefficients[1]),
+    )  # fmt: skip
+
+
+def readouts(point: Point) -> Mapping[str, float]:
+    """Output, m, zeta, local field, overlaps and covariances of the fields of two readouts, at the point's kappa or one
+    that is drawn.
+    """
+    generator = _random(point)
+    kappa = float(point.get(s.kappa.name, generator.normal()))
+    mu = np.repeat([[float(GENERIC[f"mu{k}"](kappa))] for k in range(3)], 8, axis=1)
+    at = drawn_readouts(generator, kappa, mu, 6)
+    (a, b), W, v, root = at.a, at.W, at.v, np.sqrt(8.0)
+    theta = generator.normal(size=6)
+    theta -= v * (v @ theta)
     theta /= np.linalg.norm(theta)
-    first, second = generator.normal(size=(2, p))
-    kappa = float(generator.normal())
-    one, two = (float(GENERIC[f"mu{k}"](kappa)) for k in (1, 2))
-    rows = [np.concatenate([one * (a @ W @ Pi), two * a]) / np.sqrt(p) for a in (first, second)]
-    return {
-        s.kappa.name: kappa,
-        s.field_covariance.name: float(rows[0] @ rows[1]),
-        s.label_field_covariance.name: float(rows[0][:d] @ theta),
-        s.overlap_pair[0].name: float(first @ W @ Pi @ W.T @ second) / p,
-        s.overlap_pair[1].name: float(first @ second) / p,
-        s.psi_pair.name: float(first @ W @ theta) / np.sqrt(p),
-    }
+    q1, q2, psi = a @ at.bulk @ b / 8, a @ b / 8, a @ W @ theta / root
+    return by_glyph({
+        s.kappa: kappa, s.output: at.output, s.letter_output: at.output, s.m: a.sum() / root, s.zeta: a @ W @ v / root,
+        s.local_field: at.field, s.letter_field: at.field, s.field_covariance: at.covariance,
+        s.overlap_pair[0]: q1, s.overlap_pair[1]: q2, s.q1: q1, s.q2: q2, s.psi_pair: psi,
+        s.label_field_covariance: (mu[1] * a) @ (W - np.outer(W @ v, v)) @ theta / root,
+    })  # fmt: skip
 
 
 def matrix(point: Point) -> Mapping[str, float]:
@@ -232,48 +246,32 @@ def equivalent_feature(point: Point) -> Mapping[str, float]:
 
 def random_readout(point: Point) -> Mapping[str, float]:
     """Output, overlaps and covariance of the local fields of two random readouts, with two letters."""
-    generator = np.random.default_rng(int(value(point, "seed")))
-    p, d, kappa = 9, 7, value(point, s.kappa)
+    generator, kappa, p = _random(point), value(point, s.kappa), 9
     group = np.arange(p) >= 4
-    W = generator.normal(size=(p, d))
-    v = generator.normal(size=d)
-    v /= np.linalg.norm(v)
-    a, a2 = generator.normal(size=(2, p))
-    noise, across = generator.normal(size=p), generator.normal(size=d)
-    across -= v * (v @ across)
     mu = [np.where(group, GENERIC_LETTERS[f"mu{j}_2"](kappa), GENERIC_LETTERS[f"mu{j}_1"](kappa)) for j in range(3)]
-    features = mu[0] + mu[1] * (W @ (kappa * v + across)) + mu[2] * noise
-    # h is linear in x_perp and xi: its covariance between two readouts is a sum over their coefficients.
-    project = np.eye(d) - np.outer(v, v)
-    covariance = ((a * mu[1]) @ W @ project @ W.T @ (a2 * mu[1]) + (a * mu[2]) @ (a2 * mu[2])) / p
-    field = ((a * mu[1]) @ W @ across + (a * mu[2]) @ noise) / np.sqrt(p)
-    hats = {(b, c): generator.uniform(0.2, 1.0) for b, c in PAIRS}
-    own = generator.uniform(0.2, 1.0, size=2)
-    blocks = np.diag(np.where(group, own[1], own[0]))
+    at = drawn_readouts(generator, kappa, np.array(mu), 7)
+    a, b = at.a
+    hats = {pair: generator.uniform(0.2, 1.0) for pair in PAIRS}
+    own, masks = generator.uniform(0.2, 1.0, size=2), [(group == bool(e)).astype(float) for e in LETTERS]
+    blocks = np.diag(own[group.astype(int)])
     values: dict[sp.Symbol, float] = {
-        s.letter_output: a @ features / np.sqrt(p),
-        s.letter_field: field,
-        s.field_covariance: covariance,
-    }
-    bulk = W @ project @ W.T
-    for b in LETTERS:
-        part = group == bool(b)
+        s.letter_output: at.output, s.letter_field: at.field, s.field_covariance: at.covariance,
+    }  # fmt: skip
+    for e, part in enumerate(masks):
         values |= {
-            s_saddle.m_of[b]: a[part].sum() / np.sqrt(p),
-            s_saddle.zeta_of[b]: a[part] @ W[part] @ v / np.sqrt(p),
-            s_saddle.q2_of[b]: a[part] @ a2[part] / p,
-            s.V2_hat_of[b]: own[b],
+            s_saddle.m_of[e]: part @ a / np.sqrt(p),
+            s_saddle.zeta_of[e]: (part * a) @ at.W @ at.v / np.sqrt(p),
+            s_saddle.q2_of[e]: (part * a) @ b / p,
+            s.V2_hat_of[e]: own[e],
         }
-        for c in LETTERS:
-            other = group == bool(c)
-            values[s.V1_hat_of[b][c]] = hats[min(b, c), max(b, c)]
-            blocks += hats[min(b, c), max(b, c)] * np.outer(part, other) * bulk
-    for b, c in PAIRS:
-        first, second = group == bool(b), group == bool(c)
-        one = (a * first) @ bulk @ (a2 * second) / p
-        two = (a * second) @ bulk @ (a2 * first) / p
-        values[s_saddle.q1_of[b][c]] = (one + two) / 2  # only the symmetric part enters the covariance
-    values[s_saddle.block_form] = a @ blocks @ a2 / p
+        for f, other in enumerate(masks):
+            hat = hats[min(e, f), max(e, f)]
+            values[s.V1_hat_of[e][f]] = hat
+            blocks += hat * np.outer(part, other) * at.bulk
+    for e, f in PAIRS:
+        one, two = (masks[i] * a @ at.bulk @ (masks[j] * b) / p for i, j in ((e, f), (f, e)))
+        values[s_saddle.q1_of[e][f]] = (one + two) / 2  # only the symmetric part enters the covariance
+    values[s_saddle.block_form] = a @ blocks @ b / p
     return by_glyph(values)
 
 

@@ -135,31 +135,6 @@ def samples(point: Point) -> Mapping[str, float]:
     }
 
 
-def replicas(point: Point) -> Mapping[str, float]:
-    """Output, overlaps and covariance of the local fields of two random readouts."""
-    generator = _generator(point)
-    p, d, kappa = 8, 6, float(point[s.kappa.name])
-    W, a, noise = generator.normal(size=(p, d)), generator.normal(size=(2, p)), generator.normal(size=p)
-    v = np.linalg.qr(generator.normal(size=(d, 1)))[0][:, 0]
-    across = generator.normal(size=d)
-    across -= v * (v @ across)
-    mu = [float(GENERIC[f"mu{j}"](kappa)) for j in range(3)]
-    features = mu[0] + mu[1] * W @ (kappa * v + across) + mu[2] * noise
-    field = mu[1] * W @ across + mu[2] * noise
-    # The fields are linear in x_perp and xi: their covariance is a sum over these variables' coefficients.
-    coefficients = np.hstack([mu[1] * a @ (W - np.outer(W @ v, v)), mu[2] * a]) / np.sqrt(p)
-    projected = a @ (W - np.outer(W @ v, v))
-    return {
-        s.letter_output.name: float(a[0] @ features / np.sqrt(p)),
-        s.letter_field.name: float(a[0] @ field / np.sqrt(p)),
-        s.m.name: float(a[0].sum() / np.sqrt(p)),
-        s.zeta.name: float(a[0] @ W @ v / np.sqrt(p)),
-        s.field_covariance.name: float(coefficients[0] @ coefficients[1]),
-        s.q1.name: float(projected[0] @ projected[1] / p),
-        s.q2.name: float(a[0] @ a[1] / p),
-    }
-
-
 MODES = Domain(
     (
         Range(s.mode_curvature, 3.0, 5.0),

@@ -56,31 +56,6 @@ def by_solver(law: BulkLaw, beta: float, conjugate: float, shift: float) -> dict
     return by_glyph(dict(zip(BULK_COLUMNS, entries, strict=True)))
 
 
-def solver_law(point: Point) -> dict[str, float]:
-    """The law of the rows by the solver's averages."""
-    step = step_at(point)
-    law, made = law_of(step), step.compiled
-    gaussian = network_law(made.activation, made.target, made.alpha0, made.eta, made.beta, 0.0, gaussian_rows=True)
-    along, norm = gaussian.independent[0], gaussian.independent[2]
-    pair, first = law.labels.pair, np.asarray(law.labels.first)
-    h = np.array(law.correlation)
-    v = np.array([first[0], 1.0, 0.0])
-    metric = np.zeros((3, 3))
-    metric[0, 0] = 1.0
-    metric[1:, 1:] = pair / step.alpha0
-    spike = float(v @ metric @ h)
-    size = math.sqrt(float(v @ metric @ v))
-    return {
-        s.row_form.name: 1.0 + law.omega * float(law.labels.averages(0.0).tilted),
-        s.c.name: law.bulk,
-        s.norm_overlap.name: float(h[0]),
-        s.norm_spike_overlap.name: spike,
-        s.norm_variance.name: law.norm_variance,
-        s.norm_variance_gaussian.name: law.norm_variance + norm**2,
-        s.spike_overlap_gaussian.name: spike + size * along * norm,
-    }
-
-
 def network_values(solution: Solution) -> dict[str, float]:
     """A network's solution as values of the symbols of the theory, with the isotropic predictions beside it."""
     model = solution.model
@@ -206,6 +181,18 @@ def any_law(point: Point) -> dict[str, float]:
         s.norm_overlap.name: float(on_h[0]),
         s.norm_spike_overlap.name: float(v @ on_h) / rows.direction[1],
         s.norm_variance.name: rows.norm_variance,
+    }
+
+
+def odd_law(point: Point) -> dict[str, float]:
+    """The same, for Gaussian initial rows too."""
+    step, found = step_at(point), any_law(point)
+    made = step.compiled
+    gaussian = network_law(made.activation, made.target, made.alpha0, made.eta, made.beta, 0.0, gaussian_rows=True)
+    along, norm = gaussian.independent[0], gaussian.independent[2]
+    return found | {
+        s.norm_variance_gaussian.name: found[s.norm_variance.name] + norm**2,
+        s.spike_overlap_gaussian.name: found[s.norm_spike_overlap.name] + along * norm / law_of(step).direction[1],
     }
 
 

@@ -10,7 +10,7 @@ import sympy as sp
 from giantsteps.derivations.kernel.algebra import congruence, rewrite, ring
 from giantsteps.derivations.kernel.limits import limit_compose, limit_rational
 from giantsteps.derivations.kernel.search.averages import expanded
-from giantsteps.derivations.kernel.search.steps import equal, rewritten, value
+from giantsteps.derivations.kernel.search.steps import equal, value
 from giantsteps.derivations.kernel.statements import Equation, Refused, sides
 from giantsteps.derivations.kernel.terms import averages, free
 from giantsteps.derivations.kernel.theorem import Theorem
@@ -31,12 +31,6 @@ def concluded(goal: Equation, *theorems: Theorem) -> Theorem:
     left, right = (_worked_out(side, theorems) for side in sides(goal))
     chain = [(t, sp.Integer(sign)) for t, sign in ((left, 1), (right, -1)) if t is not None]
     return ring(tuple(t for t, _ in chain), goal, tuple(sign for _, sign in chain))
-
-
-def in_form(right: sp.Expr, theorem: Theorem, *equations: Theorem) -> Theorem:
-    """``theorem`` with ``right`` for its right side, if algebra sees that by the equations; else rewritten by them."""
-    left, _ = sides(theorem.statement)
-    return follows(Equation(left, right), (theorem, *equations)) or rewritten(theorem, *equations)
 
 
 # A statement and its wrong neighbours have one left side, and theorems are equal where they are one object.

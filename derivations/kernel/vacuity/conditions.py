@@ -74,13 +74,13 @@ def can_hold(
     the conditions something is constant that is not.
     """
     meanings = meanings_with(conditions, assumptions)
-    asked = {c for c in conditions if not c.of_variable}.union(*(_of_its_sign(*pair) for pair in meanings.items()))
+    asked = {c for c in conditions if not c.of_variable}.union(*(of_its_sign(*pair) for pair in meanings.items()))
     told = supposed(assumptions)
     asked |= {_not_below(*_for_all(leaf)) for leaf in told if isinstance(leaf.statement, AtLeast)}
     asked |= {c for leaf in told for c in _instances(leaf, asked)}
     for head, (arguments, meaning) in formulas_of(assumptions, True).items():
         every = {argument: any_value(argument, 0) for argument in arguments}
-        asked |= _of_its_sign(sp.Dummy(**head._kwargs), substitute(meaning, every))
+        asked |= of_its_sign(sp.Dummy(**head._kwargs), substitute(meaning, every))
     near = {c: _in_full(c.term, meanings, assumptions) for c in asked}
     _have_values(near)
     # Of what grows, others see to it far out, but not of what functions without a formula make of all values.
@@ -165,7 +165,7 @@ def _solved(term: sp.Expr) -> tuple[sp.Expr, dict[sp.Expr, sp.Expr]]:
     return term, {}
 
 
-def _of_its_sign(name: sp.Symbol, meaning: sp.Expr) -> set[Condition]:
+def of_its_sign(name: sp.Symbol, meaning: sp.Expr) -> set[Condition]:
     """That what a name stands for has the sign that the name is declared to have."""
     above = name.is_nonnegative or name.is_negative
     found = {Condition(-meaning if name.is_negative else meaning, Demand.NONNEGATIVE)} if above else set()

@@ -15,7 +15,7 @@ from sympy.core.function import AppliedUndef
 from giantsteps.derivations.kernel.rational import degrees, vanishing
 from giantsteps.derivations.kernel.statements import Assumption, Condition, Demand, Refused
 from giantsteps.derivations.kernel.terms import derivative, free, names, nonnegative, nonzero, positive, substitute
-from giantsteps.derivations.kernel.vacuity.conditions import in_the_end
+from giantsteps.derivations.kernel.vacuity.conditions import in_the_end, of_its_sign
 from giantsteps.derivations.kernel.vacuity.formulas import relatives
 from giantsteps.derivations.kernel.vacuity.values import averaged
 from giantsteps.derivations.language.expectation import Expectation
@@ -243,7 +243,7 @@ def signs_far_out(
     of what leads in it where a function of which nothing is said is small: it is as small as it has to be then.
     """
     above, apart = list[sp.Expr](), list[sp.Expr]()
-    for condition in sorted({*conditions}.union(*map(_declared, point.near)), key=str):
+    for condition in sorted({*conditions}.union(*(of_its_sign(name, name) for name in point.near)), key=str):
         if not condition.of_variable and free(condition.term) & point.near.keys():
             lead = leading(condition.term, point.near, variable)
             if not _one_sign(condition.term, lead):
@@ -296,14 +296,6 @@ def _lifts(slope: sp.Expr, name: sp.Symbol, point: Point) -> bool:
         found = degrees(in_the_end(slope, name), name)
         return found.over >= found.under and not _forced(found.top / found.leading, point)
     return False
-
-
-def _declared(name: sp.Symbol) -> frozenset[Condition]:
-    """What the declared sign of a name asks for."""
-    found = {Condition(name)} if name.is_nonzero else set[Condition]()
-    if name.is_nonnegative or name.is_negative:
-        found.add(Condition(-name if name.is_negative else name, Demand.NONNEGATIVE))
-    return frozenset(found)
 
 
 def leading(term: sp.Expr, near: Values, variable: sp.Symbol) -> sp.Expr:

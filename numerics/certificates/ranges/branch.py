@@ -14,15 +14,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
 from giantsteps.derivations.expressions.exact import alone
 from giantsteps.numerics.balls.arithmetic import BallError, precision
-from giantsteps.numerics.certificates.certify import GUARD_BITS, ONLY, box_texts, unsupported
+from giantsteps.numerics.certificates.certify import GUARD_BITS, LABEL_BITS, ONLY, box_texts, unsupported
 from giantsteps.numerics.certificates.newton import Box
-from giantsteps.numerics.certificates.ranges.tubes import BITS, IsotropicTubes, Tubes
+from giantsteps.numerics.certificates.problems import problem_of
+from giantsteps.numerics.certificates.ranges.tubes import BITS, Tubes
 from giantsteps.numerics.certificates.saddle_point import Enclosed
 from giantsteps.numerics.models.model import Model, ModelError
 
@@ -52,10 +53,7 @@ class Piece:
 
     def texts(self, most: int = 8) -> dict[str, str]:
         """name -> [mid +/- rad] of every ball."""
-        if self.balls is None:
-            return {}
-        with precision(BITS + GUARD_BITS):
-            return {f.name: str(getattr(self.balls, f.name).str(most, more=True)) for f in fields(self.balls)}
+        return {} if self.balls is None else self.balls.texts(BITS + GUARD_BITS, most, more=True)
 
     @property
     def width(self) -> float:
@@ -144,16 +142,13 @@ def certify_branch(
         refused.append("a network has its own bulk where it took a step: leave out eta = 0")
     if parameter == "bulk" and model.groups[0].bulk is not None:
         refused.append("the bulk of the group is given, and that of the model plays no part")
-    if network and not any(refused):
-        # Imported here: most branches are of the isotropic bulk. What neither end has, an activation with no spike say,
-        # no value between them has.
-        from giantsteps.numerics.certificates.ranges.network_tubes import NetworkTubes, unbuilt
-
-        refused.append(unbuilt(ends[0]) and unbuilt(ends[1]))
+    if not any(refused):
+        # What neither end has, an activation with no spike say, no value between them has.
+        refused.append(_unbuilt(ends[0]) and _unbuilt(ends[1]))
     for why in refused:
         if why:
             return Branch(model, parameter, (Piece(low, high, f"not certified: {why}"),))
-    tubes: Tubes = NetworkTubes(ends[0], parameter) if network else IsotropicTubes(model, parameter)
+    tubes = Tubes(ends[0] if network else model, parameter)
     tried = 0
     pieces: list[Piece] = []
     # What is known of an interval before it is tried is what holds for the one that it is a half of.
@@ -175,11 +170,20 @@ def certify_branch(
     return Branch(model, parameter, tuple(pieces))
 
 
+def _unbuilt(model: Model) -> str:
+    """Why the law of a model's rows is not enclosed; empty where it is."""
+    try:
+        with precision(BITS + GUARD_BITS):
+            problem_of(model, BITS + LABEL_BITS)
+    except BallError as reason:
+        return str(reason)
+    return ""
+
+
 def _piece(tubes: Tubes, low: float, high: float) -> Piece:
     """The tube of an interval, or why there is none."""
     try:
-        with precision(BITS + GUARD_BITS):
-            box, balls = tubes.tube(low, high)
+        box, balls = tubes.tube(low, high)
     except (BallError, ModelError) as reason:
         return Piece(low, high, f"not certified: {reason}")
     return Piece(low, high, "certified", box, balls)

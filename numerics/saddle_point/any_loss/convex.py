@@ -302,6 +302,6 @@ def _wrong(system: System, yhat: Array, across: Array, variance: Array) -> float
 
 def _order_parameters(level: _Level) -> OrderParameters:
     system, at = level.system, level.found.at
-    solved = system.split(system.least_means(level.found.x))
+    values, m, overlaps, q = system.split(system.least_means(level.found.x))
     width = math.inf if system.width is None else system.width
-    return unpacked(system.model, *solved, at.conjugates, at.hats, at.forces, width)
+    return unpacked(system.model, values, m, overlaps, q, at.conjugates, at.hats, at.forces, width)

@@ -67,16 +67,6 @@ class Envelope:
     curvature: Array
 
     @property
-    def force(self) -> Array:
-        """E f."""
-        return np.asarray(-self.slope[0])
-
-    @property
-    def stiffness(self) -> Array:
-        """E[-df/domega]."""
-        return np.asarray(2.0 * self.slope[2])
-
-    @property
     def square(self) -> Array:
         """E f^2."""
         return np.asarray(-2.0 * self.slope[3])

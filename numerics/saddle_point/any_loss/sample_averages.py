@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from giantsteps.derivations.activations.activation import Activation, activation
-from giantsteps.derivations.expressions.parser import ExpressionError, to_text
+from giantsteps.derivations.expressions.tree import ExpressionError, to_text
 from giantsteps.numerics.gaussian.nodes import density
 from giantsteps.numerics.gaussian.quadrature import integrand
 from giantsteps.numerics.models.losses import ProximalLoss

@@ -41,23 +41,9 @@ def workers_of(count: int, address: str | None) -> Iterator[Workers]:
 
 
 @contextmanager
-def _quiet_logs() -> Iterator[None]:
-    """Keep what Dask logs about lost connections, tracebacks included, off the terminal: we say what matters."""
+def _dask(address: str) -> Iterator[Workers]:
     import logging
 
-    loggers = [logging.getLogger(name) for name in ("distributed", "distributed.client", "tornado", "asyncio")]
-    saved = [logger.level for logger in loggers]
-    try:
-        for logger in loggers:
-            logger.setLevel(logging.CRITICAL)
-        yield
-    finally:
-        for logger, level in zip(loggers, saved, strict=True):
-            logger.setLevel(level)
-
-
-@contextmanager
-def _dask(address: str) -> Iterator[Workers]:
     try:
         from distributed import Client
         from distributed.scheduler import KilledWorker
@@ -71,11 +57,13 @@ def _dask(address: str) -> Iterator[Workers]:
             f"--dask was given {address[:80]!a}, where no scheduler answers ({sentence}); accepted is the address of a "
             "Dask scheduler, for example --dask tcp://127.0.0.1:8786"
         ) from None
-    with _quiet_logs(), client:
+    # What Dask logs about lost connections, tracebacks included, stays off the terminal: we say what matters.
+    for name in ("distributed", "distributed.client", "tornado", "asyncio"):
+        logging.getLogger(name).setLevel(logging.CRITICAL)
+    with client:
         # A scheduler gives a dead worker's task to another one; it gives up on a task that killed several.
         executor = client.get_executor(pure=False)
-        threads = sum(client.nthreads().values())
         try:
-            yield Workers(executor, max(16, 2 * threads), (KilledWorker,))
+            yield Workers(executor, max(16, 2 * sum(client.nthreads().values())), (KilledWorker,))
         finally:
             executor.shutdown(wait=False)

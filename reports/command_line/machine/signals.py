@@ -12,7 +12,6 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
-from typing import ClassVar
 
 from giantsteps.reports.command_line.problems import INTERRUPTED
 
@@ -22,19 +21,11 @@ _AGAIN = 0.05
 _KILLS = tuple(getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name))
 
 
-# Blocks of several threads may hold signals back at once.
-_TURN = threading.Lock()
-
-
 class _State:
-    """What the handlers need to know: whether Ctrl-C was pressed, whether there are workers to end, by how many blocks
-    signals are held back, and which of them wait.
-    """
+    """What the handlers need to know: whether Ctrl-C was pressed, and whether there are workers to end."""
 
     asked = False
     workers = False
-    held = 0
-    waiting: ClassVar[set[int]] = set()
 
 
 class Terminated(BaseException):
@@ -60,8 +51,6 @@ def listen(debug: bool = False) -> None:
 
     def unheard(lost: sys.UnraisableHookArgs) -> None:
         if isinstance(lost.exc_value, KeyboardInterrupt):
-            import threading
-
             again = threading.Timer(_AGAIN, os.kill, (os.getpid(), signal.SIGINT))
             again.daemon = True
             again.start()
@@ -70,8 +59,6 @@ def listen(debug: bool = False) -> None:
 
     sys.unraisablehook = unheard
     if not debug:
-        import threading
-
         threading.excepthook = lambda _: None
 
 
@@ -96,8 +83,6 @@ def interrupted() -> bool:
 @contextmanager
 def terminable() -> Iterator[None]:
     """Inside the block SIGTERM and SIGHUP raise Terminated instead of ending the process; in the main thread only."""
-    import threading
-
     if threading.current_thread() is not threading.main_thread():
         yield
         return
@@ -113,28 +98,13 @@ def terminable() -> Iterator[None]:
             signal.signal(number, signal.SIG_DFL)
 
 
-@contextmanager
-def held_back() -> Iterator[None]:
-    """Signals wait while a process is started: it inherits that they wait, and half started it could not end in peace.
+def hold_back() -> None:
+    """Signals wait in this thread, and in a process that it starts until the process `leave_interrupts_to_the_parent`.
 
-    A Ctrl-C reaches every process of the terminal; a worker that is still loading modules would show a traceback. The
-    mask is for the process that is started: here another thread, one of a library say, may be told of the signal, and
-    Python would run the handler in this one; so the handlers wait as well.
+    A Ctrl-C reaches every process of the terminal; a worker that is still loading modules would show a traceback.
     """
-    if not hasattr(signal, "pthread_sigmask"):
-        yield
-        return
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, *_KILLS})
-    try:
-        with _TURN:
-            _State.held += 1
-        yield
-    finally:
-        with _TURN:
-            _State.held -= 1
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
-        while not _State.held and _State.waiting:
-            os.kill(os.getpid(), _State.waiting.pop())
+    if hasattr(signal, "pthread_sigmask"):
+        signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, *_KILLS})
 
 
 def leave_interrupts_to_the_parent() -> None:
@@ -149,9 +119,6 @@ def _end(number: int, frame: FrameType | None) -> None:
 
 
 def _interrupt(number: int, frame: FrameType | None) -> None:
-    if _State.held:
-        _State.waiting.add(number)
-        return
     # A module that is being loaded may swallow an exception, and leaves nothing to put in order.
     if _is_loading(frame) and not _State.workers:
         os._exit(INTERRUPTED)
@@ -169,9 +136,6 @@ def _is_loading(frame: FrameType | None) -> bool:
 
 
 def _terminate(number: int, frame: FrameType | None) -> None:
-    if _State.held:
-        _State.waiting.add(number)
-        return
     for kill in _KILLS:  # one is enough: ending takes a moment
         signal.signal(kill, signal.SIG_IGN)
     raise Terminated(number)

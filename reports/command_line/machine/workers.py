@@ -1,162 +1,195 @@
-"""Worker processes for the ledger, the figures and sweeps."""
+"""Worker processes for the ledger, the figures, experiments and sweeps."""
 
 from __future__ import annotations
 
 import os
+import pickle
 import sys
 import threading
+import traceback
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import BrokenExecutor, Executor, Future, ProcessPoolExecutor
+from concurrent.futures import BrokenExecutor, Executor, Future, ThreadPoolExecutor
 from contextlib import contextmanager, suppress
-from multiprocessing import get_context, parent_process
-from multiprocessing.connection import wait
+from multiprocessing import Pipe, get_context, parent_process, resource_tracker
+from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
-from typing import Any
+from typing import Any, NamedTuple
 
-from giantsteps.reports.command_line.machine.lanes import Lanes
 from giantsteps.reports.command_line.machine.pace import steady
-from giantsteps.reports.command_line.machine.signals import held_back, leave_interrupts_to_the_parent, terminable
+from giantsteps.reports.command_line.machine.signals import hold_back, leave_interrupts_to_the_parent, terminable
 from giantsteps.reports.command_line.problems import INTERNAL, InputProblem
 
-# Seconds for workers that are done, or killed, to end: they have nothing left to do.
+# Seconds for workers that have nothing left to do to end.
 _PATIENCE = 10.0
-_THREADS = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS")
+_ONE_THREAD = dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"), "1")
 
 
-def cores() -> int:
-    """How many cores this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return max(1, len(os.sched_getaffinity(0)))
-    return os.cpu_count() or 1
+class _Caught:
+    """Takes whatever is raised in its block: what a task raises is its answer, and ends no worker and no thread."""
+
+    error: BaseException | None = None
+
+    def __enter__(self) -> _Caught:
+        return self
+
+    def __exit__(self, _kind: object, error: BaseException | None, _trace: object) -> bool:
+        self.error = error
+        return True
 
 
-class _Pool(ProcessPoolExecutor):
-    """A process pool that ends whatever its workers were killed at, and whose workers never see the signals that are
-    meant for their parent.
+class _Task(NamedTuple):
+    """A call that waits, and its place among the neighbours; None where it has none."""
 
-    A worker that is killed while it writes a result leaves half of it in the pipe, and one that is killed while it
-    reads a task may hold the lock of the others: who reads on waits for ever, for the parent holds both ends of both
-    pipes. So the parent lets go of the ends that only workers use, once all workers have been killed.
+    place: int | None
+    future: Future[Any]
+    call: tuple[Any, ...]
+
+
+class Workers(Executor):
+    """Processes that share out what is submitted, each at the other end of a pipe of a thread of this process.
+
+    Nobody else holds the ends of a pipe: a worker that dies, whatever it was at, is the end of its file for the thread
+    that waits for it, and nothing waits for ever. ``near`` are words in an order in which neighbours build on the same:
+    a task has the place of the first of its arguments that is one of them. A worker that is free takes what has no
+    place, in the order of submission, then the task next to its last one; its first one is the first that waits.
     """
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        # The queue's own threads close these ends as well: each is closed once, by whoever comes first.
-        for end in (self._call_queue._reader, self._result_queue._writer):  # type: ignore[attr-defined]
-            end.close = _one_at_a_time(end.close)
-
-    _crew: tuple[BaseProcess, ...] = ()
-    _pipes: tuple[Any, ...] = ()
-    _ending = False
-    _manager: Any = None
+    def __init__(self, count: int, near: Sequence[str] = ()) -> None:
+        self._places = {word: place for place, word in enumerate(near)}
+        self._waiting: list[_Task] = []
+        self._crew: list[tuple[BaseProcess, Connection]] = []
+        self._lost = False
+        self._turn = threading.RLock()
+        self._own = threading.local()
+        # It would let signals through again in the thread that starts the first worker.
+        resource_tracker.ensure_running()
+        self._threads = ThreadPoolExecutor(count, initializer=hold_back)
 
     def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
-        with held_back():
-            future = super().submit(fn, *args, **kwargs)
-            for process in [one for one in (self._processes or {}).values() if one not in self._crew]:
-                self._crew += (process,)
-                threading.Thread(target=self._watch, args=(process,), daemon=True).start()
-            # Kept, since a shutdown that does not wait forgets it.
-            self._manager = self._manager or self._executor_manager_thread
-            self._pipes = self._pipes or (self._call_queue._reader, self._result_queue._writer)  # type: ignore[attr-defined]
-        return future
+        place = next((self._places[word] for word in args if isinstance(word, str) and word in self._places), None)
+        task = _Task(place, Future(), (fn, args, kwargs))
+        with self._turn:
+            if self._lost:
+                raise BrokenExecutor("a worker was lost")
+            self._waiting.append(task)
+            self._threads.submit(self._do_one)
+        return task.future
 
-    def _watch(self, process: BaseProcess) -> None:
-        """When a worker dies at work, end the pool: the executor notices by itself, but for what it waits for then."""
-        wait([process.sentinel])
-        # One that was killed may hold the lock of the others, also when nothing is left to do.
-        if not self._ending or (process.exitcode or 0) < 0:
-            self.abandon()
+    def _do_one(self) -> None:
+        """Have the worker of this thread do what waits and is nearest to its last task."""
+        with self._turn:
+            if not self._waiting:
+                return
+            task = _nearest(self._waiting, getattr(self._own, "last", None))
+            self._waiting.remove(task)
+        if not task.future.set_running_or_notify_cancel():
+            return
+        self._own.last = getattr(self._own, "last", None) if task.place is None else task.place
+        with _Caught() as asked:
+            done, answer = self._answer(pickle.dumps(task.call))
+            (task.future.set_result if done else task.future.set_exception)(answer)
+        if isinstance(asked.error, EOFError | OSError):
+            self._lose(task)
+        elif asked.error is not None:  # what cannot be sent, or not be read here
+            task.future.set_exception(asked.error)
 
-    def abandon(self) -> None:
-        """Kill all workers, and end every wait for what they would have read or written."""
-        for process in self._crew:
-            # A worker has nothing to put in order, and lets no other signal through while it starts.
-            with suppress(ValueError):  # it was closed
+    def _answer(self, call: bytes) -> Any:
+        """What the worker of this thread, started with its first task, makes of a call."""
+        if not hasattr(self._own, "pipe"):
+            self._own.pipe, theirs = Pipe()
+            process = get_context("spawn").Process(target=_serve, args=(theirs,))
+            with self._turn, theirs:
+                if self._lost:
+                    raise EOFError
+                process.start()
+                self._crew.append((process, self._own.pipe))
+        self._own.pipe.send_bytes(call)
+        return pickle.loads(self._own.pipe.recv_bytes())
+
+    def _lose(self, *begun: _Task) -> None:
+        """What was begun with a worker that is gone is lost, and what waits; nothing more is taken."""
+        with self._turn:
+            self._lost = True
+            lost = [*begun, *(task for task in self._waiting if task.future.set_running_or_notify_cancel())]
+            self._waiting.clear()
+        for task in lost:
+            task.future.set_exception(BrokenExecutor("a worker was lost"))
+
+    def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
+        """End the workers: when all is done, or at once, with what they are at, where the futures are cancelled."""
+        with self._turn:
+            if cancel_futures:
+                for process, _ in self._crew:  # one has nothing to put in order
+                    process.kill()
+                for task in self._waiting:
+                    task.future.cancel()
+                self._lose()
+        self._threads.shutdown(cancel_futures=cancel_futures)
+        for _, pipe in self._crew:
+            pipe.close()
+        for process, _ in self._crew:
+            process.join(_PATIENCE)
+            if process.is_alive():
                 process.kill()
-        for process in self._crew:
-            with suppress(ValueError):
-                wait([process.sentinel], _PATIENCE)
-        for end in self._pipes:
-            end.close()
-
-    def end(self, finished: bool) -> None:
-        """Shut down. Where the work is not finished, or a worker does not end in time, workers are killed."""
-        self._ending = True
-        if not finished:
-            self.abandon()
-        self.shutdown(wait=False, cancel_futures=not finished)
-        if self._manager is not None:
-            self._manager.join(_PATIENCE)
-            if self._manager.is_alive():
-                self.abandon()
-                self._manager.join(_PATIENCE)
 
 
-def _one_at_a_time(close: Callable[[], None]) -> Callable[[], None]:
-    turn = threading.Lock()
+def _nearest(waiting: Sequence[_Task], last: int | None) -> _Task:
+    if last is None or any(task.place is None for task in waiting):
+        return next((task for task in waiting if task.place is None), waiting[0])
+    # Of two neighbours the later one, so that a worker goes through the places in their order.
+    return min(waiting, key=lambda task: (abs((task.place or 0) - last), -(task.place or 0)))
 
-    def closed() -> None:
-        with turn:
-            close()
 
-    return closed
+@contextmanager
+def environment(variables: dict[str, str]) -> Iterator[None]:
+    """Inside the block these variables are in the environment, also in that of processes that are started."""
+    saved = {name: os.environ.get(name) for name in variables}
+    os.environ.update(variables)
+    try:
+        yield
+    finally:
+        for name, value in saved.items():
+            if value is None:
+                os.environ.pop(name, None)
+            else:
+                os.environ[name] = value
 
 
 @contextmanager
 def pool(most: int = 8, workers: int | None = None, near: Sequence[str] = ()) -> Iterator[Executor]:
-    """A process pool with one linear-algebra thread per worker, so that results do not depend on how many there are.
+    """`Workers` with one linear-algebra thread each, so that results do not depend on how many there are.
 
     As many workers as cores, at most `most`, unless their number is given. They are spawned, not forked: they inherit
     no state, and the thread count takes effect when they load NumPy. An error, an interruption or a kill drops the work
     that has not begun and stops what has; a worker whose parent is gone ends too. Where words are ``near`` each other,
-    a worker takes tasks that name neighbours (`Lanes`).
+    a worker takes tasks that name neighbours.
 
     Raises InputProblem where a worker was lost.
     """
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     # Also while the workers are stopped: a kill that fell there would leave what they share to be reported as leaked.
-    with terminable():
-        saved = {name: os.environ.get(name) for name in _THREADS}
-        os.environ.update(dict.fromkeys(_THREADS, "1"))
-        count = workers or max(1, min(most, cores()))
-        started = [
-            _Pool(size, mp_context=get_context("spawn"), initializer=_prepare_worker)
-            for size in ([1] * count if near else [count])
-        ]
-        executor: Executor = Lanes(started, near) if near else started[0]
+    with terminable(), environment(_ONE_THREAD):
+        crew = Workers(workers or max(1, min(most, cores)), near)
         finished = False
         try:
-            yield executor
+            yield crew
             finished = True
         except BrokenExecutor:
             raise InputProblem("worker processes were lost (killed or out of memory)", INTERNAL) from None
         finally:
-            if executor is not started[0]:
-                executor.shutdown(wait=False, cancel_futures=not finished)
-            for one in started:
-                one.end(finished)
-            for name, value in saved.items():
-                if value is None:
-                    os.environ.pop(name, None)
-                else:
-                    os.environ[name] = value
+            crew.shutdown(cancel_futures=not finished)
 
 
-def _prepare_worker() -> None:
-    """Ctrl-C reaches every process of the terminal; only the parent is to answer it, and no worker is to outlive it."""
-    import atexit
-
+def _serve(pipe: Connection) -> None:
+    """Answer calls until the pipe is closed."""
     leave_interrupts_to_the_parent()
     steady()
-    atexit.register(_end_at_once)
     threading.Thread(target=_end_with_parent, daemon=True).start()
-
-
-def _end_at_once() -> None:
-    """What the claims have built takes seconds to be taken apart object by object: the system frees it at once.
-
-    What was printed is written; a file that a task left open is not.
-    """
+    with suppress(EOFError, OSError):
+        while True:
+            pipe.send_bytes(_made(pipe.recv_bytes()))
+    # What the claims have built takes seconds to be taken apart object by object: the system frees it at once. What was
+    # printed is written; a file that a task left open is not.
     try:
         sys.stdout.flush()
         sys.stderr.flush()
@@ -164,8 +197,23 @@ def _end_at_once() -> None:
         os._exit(0)
 
 
+def _made(call: bytes) -> bytes:
+    """What a call made, or what it raised, with the traceback as a note."""
+    with _Caught() as made:
+        function, args, kwargs = pickle.loads(call)
+        return pickle.dumps((True, function(*args, **kwargs)))
+    assert made.error is not None
+    made.error.add_note("".join(traceback.format_exception(made.error)))
+    with _Caught():
+        told = pickle.dumps((False, made.error))
+        pickle.loads(told)
+        return told
+    # An error that does not travel.
+    return pickle.dumps((False, RuntimeError(f"{type(made.error).__name__}: {made.error}")))
+
+
 def _end_with_parent() -> None:
-    """A worker waits for work on a pipe of which it holds both ends: it would not notice that its parent was killed."""
+    """In the midst of a task a worker would not notice that its parent was killed."""
     parent = parent_process()
     if parent is not None:
         parent.join()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 
 import numpy as np
 from scipy.special import chdtrc, ndtr, ndtri, stdtr
@@ -95,20 +96,26 @@ def share_along(network: Network) -> float:
     return ((1.0 - law.overlap) * turned + float(s.weights @ (s.noise * s.t**2))) / law.bulk
 
 
+@cache
+def with_overlap(network: Network) -> dict[str, float]:
+    """What is observed, by the map with overlap."""
+    after = stepped(network)
+    numbers = {name: float(getattr(after, name)) for name in ("spike", "alignment", "bulk")}
+    return numbers | {"test_error": solve_overlapping(network).test_error}
+
+
 def rows_of(data: Data) -> tuple[Row, ...]:
     """Measurements extrapolated to infinite dimension (a line in 1/d), beside both maps."""
     rows = []
     for case, network in CASES.items():
         model = network.model("isotropic")
-        usual = {name: getattr(model, name) for name in list(OBSERVED)[1:]} | {"test_error": solve(model).test_error}
+        printed = {name: getattr(solve(model) if name == "test_error" else model, name) for name in OBSERVED}
         for overlap in OVERLAPS:
-            apart = replace(network, overlap=overlap)
-            after, error = stepped(apart), solve_overlapping(apart).test_error
+            ours = with_overlap(replace(network, overlap=overlap))
             for name in OBSERVED:
                 fit = line_of(data, experiments_of(case, overlap), name)
-                ours = error if name == "test_error" else getattr(after, name)
                 measured = (fit.intercept, fit.standard_error)
-                rows.append(Row(case, overlap, name, *measured, usual[name], ours, fit.degrees_of_freedom))
+                rows.append(Row(case, overlap, name, *measured, printed[name], ours[name], fit.degrees_of_freedom))
     return tuple(rows)
 
 
@@ -241,10 +248,8 @@ def _figure(rows: Sequence[Row]) -> Figure:
     case, network = next(iter(CASES.items()))
     canvas, *all_axes = draw.panels(4, size=(13.0, 3.4))
     grid = np.linspace(0.0, 0.7, 11)
-    apart = [replace(network, overlap=float(x)) for x in grid]
-    afters = [stepped(one) for one in apart]
-    curves = {name: [getattr(after, name) for after in afters] for name in list(OBSERVED)[1:]}
-    curves["test_error"] = [solve_overlapping(one).test_error for one in apart]
+    along = [with_overlap(replace(network, overlap=float(x))) for x in grid]
+    curves = {name: [one[name] for one in along] for name in along[0]}
     for axes, (name, curve) in zip(all_axes, curves.items(), strict=True):
         own = [row for row in rows if row.case == case and row.observable == name]
         axes.axhline(own[0].printed, color=draw.STYLES[1][0], linestyle="--", lw=1.4, label="Result 3.1")

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from typing import NamedTuple
 
 import numpy as np
 
+from giantsteps.numerics.bounds.best_rate import best_eta
 from giantsteps.numerics.bounds.results import BestEta
-from giantsteps.numerics.bounds.ridge import best_eta
 from giantsteps.numerics.models.network import Network
 from giantsteps.numerics.saddle_point.ridge import solve
 from giantsteps.reports.command_line.console import estimate_text
@@ -96,22 +97,25 @@ class Case:
         return estimate_text(self.found.eta, self.error.eta)
 
 
+@cache
+def best_rates(name: str) -> dict[str, BestEta]:
+    """The best rate of a network by either theory."""
+    network, etas = CASES[name]
+    return {
+        theory: best_eta(replace(network, eta=etas[-1]).model(theory), largest=etas[-1], points=13)
+        for theory in THEORIES
+    }
+
+
 def case_of(name: str, data: Data) -> Case:
     """One network with its theories."""
     network, etas = CASES[name]
     samples = np.array([data[one.name]["test_error"] for one in EXPERIMENTS if one.name.startswith(f"{name}, ")])
     found, error = measured_vertex(etas, samples)
     coarse = {theory: vertex(etas, errors(network, theory, etas)).eta for theory in THEORIES}
-    best = {
-        theory: best_eta(
-            network.activation, network.target, alpha=network.alpha, beta=network.beta, alpha0=network.alpha0,
-            ridge=network.ridge, noise=network.noise, bulk_model=theory, largest=etas[-1], points=13,
-        )
-        for theory in THEORIES
-    }  # fmt: skip
     spread = error.eta / found.eta
     z = {theory: float(np.log(found.eta / coarse[theory])) / spread for theory in THEORIES}
-    return Case(name, best, found, error, z)
+    return Case(name, best_rates(name), found, error, z)
 
 
 def page(data: Data) -> Study:

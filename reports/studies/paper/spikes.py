@@ -27,10 +27,11 @@ def figure_4(data: Data) -> Figure:
     canvas, left, right = draw.panels(columns=2)
     key(left, BY_SPIKE, learning(left, BY_SPIKE, data))
     # The spiked features at the ends of the alignment, 0 and 1, that no batch reaches.
-    sine, given = at.SINE, {"spike": at.ALIGNED_SPIKE, "bulk": 1.0}
+    end = Model(
+        at.SINE.student, at.SINE.target, 1.0, 1.0, at.SINE.ridge, spike=at.ALIGNED_SPIKE, bulk=1.0, alignment=0.0
+    )
     for gamma, dash in ((0.0, ":"), (1.0, "-.")):
-        end = Model(sine.student, sine.target, 1.0, 1.0, sine.ridge, alignment=gamma, **given)
-        error = solve_batch(end, alpha=ALPHAS).test_error
+        error = solve_batch(end.changed(alignment=gamma), alpha=ALPHAS).test_error
         right.plot(ALPHAS, error, color=draw.DARK, lw=1.2, ls=dash, label=rf"$\gamma = {gamma:g}$")
     right.axhline(at.SINE.best_linear, color="black", lw=1.0, ls="--", label="best linear predictor")
     key(right, BY_ALIGNMENT, learning(right, BY_ALIGNMENT, data), more=3, ncols=2, loc="upper right")

@@ -12,7 +12,7 @@ from hypothesis import given, seed, settings
 
 from giantsteps.derivations.activations.activation import Activation, activation, integrable_square
 from giantsteps.derivations.expressions.budget import at_most
-from giantsteps.derivations.expressions.parser import Expression, ExpressionError
+from giantsteps.derivations.expressions.tree import Expression, ExpressionError
 from giantsteps.numerics.gaussian.evaluate import compile_numpy
 from tests.derivations.expressions.test_expressions import trees
 from tests.shared.refusals import refusal
@@ -158,7 +158,7 @@ def test_growth_bounds_hold_on_a_grid(text: str) -> None:
 
 
 def _slopes(function: Activation, points: np.ndarray) -> np.ndarray:  # type: ignore[type-arg]
-    from giantsteps.derivations.expressions.parser import derivative
+    from giantsteps.derivations.expressions.calculus import derivative
 
     return compile_numpy(derivative(function.expression))(points)
 

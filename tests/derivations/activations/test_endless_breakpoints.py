@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from giantsteps.derivations.activations.activation import activation
-from giantsteps.derivations.expressions.parser import ExpressionError
+from giantsteps.derivations.expressions.tree import ExpressionError
 from giantsteps.numerics.balls.arithmetic import BallError, precision
 from giantsteps.numerics.balls.coefficients import conditional_balls, hermite_balls
 from giantsteps.numerics.models.model import Model

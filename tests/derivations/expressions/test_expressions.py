@@ -12,8 +12,10 @@ import pytest
 from hypothesis import given, seed, settings
 from hypothesis import strategies as st
 
-from giantsteps.derivations.expressions.algebra import add, call, divide, maximum, minimum, multiply, power
-from giantsteps.derivations.expressions.parser import (
+from giantsteps.derivations.expressions.algebra import add, call, divide, maximum, minimum, multiply, power, substitute
+from giantsteps.derivations.expressions.calculus import derivative
+from giantsteps.derivations.expressions.parser import parse
+from giantsteps.derivations.expressions.tree import (
     Call,
     Expression,
     ExpressionError,
@@ -21,11 +23,8 @@ from giantsteps.derivations.expressions.parser import (
     Number,
     Variable,
     depends_on_z,
-    derivative,
-    parse,
-    substitute,
+    number,
 )
-from giantsteps.derivations.expressions.tree import number
 from giantsteps.numerics.gaussian.evaluate import evaluate_mpmath
 from tests.shared.refusals import refusal
 

@@ -55,33 +55,12 @@ DOCUMENTED: dict[str, Callable[[float], float]] = {
     "sparse_plus": lambda x: 0.0 if x <= -1 else x if x >= 1 else 0.25 * (x + 1) ** 2,
     "sparse_sigmoid": lambda x: 0.0 if x <= -1 else 1.0 if x >= 1 else 0.5 * (x + 1),
 }
-SPELLINGS = {
-    "hard_swish": "hardswish",
-    "hard_silu": "hardswish",
-    "hard_sigmoid": "hardsigmoid",
-    "hard_tanh": "hardtanh",
-    "log_sigmoid": "logsigmoid",
-    "hard_shrink": "hardshrink",
-    "soft_shrink": "softshrink",
-    "tanh_shrink": "tanhshrink",
-    "soft_sign": "softsign",
-    "exponential": "exp",
-    "linear": "z",
-    "arctan": "atan",
-    "maximum(z, 0)": "relu",
-    "2*hard_swish(z - 1)": "2*hardswish(z - 1)",
-}
 
 
 @pytest.mark.parametrize("text", DOCUMENTED)
 def test_a_function_of_a_library_is_what_the_library_documents(text: str) -> None:
     expected = np.array([DOCUMENTED[text](float(x)) for x in PLACES])
     assert np.max(np.abs(activation(text)(PLACES) - expected) / (1 + np.abs(expected))) < ROUNDING
-
-
-@pytest.mark.parametrize("text", SPELLINGS)
-def test_another_spelling_is_the_same_function(text: str) -> None:
-    assert parse(text) == parse(SPELLINGS[text])
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from giantsteps.derivations.expressions.algebra import add, call, maximum, multiply, piecewise, power, subtract
 from giantsteps.derivations.expressions.normal_form import TooComplex, normal, vanishes, zero_on_null_set
 from giantsteps.derivations.expressions.parser import parse
-from giantsteps.derivations.expressions.tree import Always, Comparison, Expression, ExpressionError, Z, number
+from giantsteps.derivations.expressions.tree import ALWAYS, Comparison, Expression, ExpressionError, Z, number
 from giantsteps.numerics.gaussian.evaluate import evaluate_mpmath
 
 # No zero of a tree of a few small numbers: only what is zero on an interval is zero there.
@@ -26,7 +26,7 @@ def steps(most: int = 7) -> st.SearchStrategy[Expression]:
         return maximum(u, number(0)) if which == "relu" else call(which, u)
 
     def chosen(first: Expression, op: str, bound: Expression, second: Expression, other: Expression) -> Expression:
-        return piecewise((second, Comparison(first, op, bound)), (other, Always()))
+        return piecewise((second, (Comparison(first, op, bound),)), (other, ALWAYS))
 
     def grow(inner: st.SearchStrategy[Expression]) -> st.SearchStrategy[Expression]:
         return st.one_of(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 import sympy as sp
 
-from giantsteps.derivations.language.expectation import Expectation, expand_expectations, gaussian_moment, stein
+from giantsteps.derivations.language.expectation import Expectation, expand_expectations, gaussian_moment
 from giantsteps.derivations.language.symbols import V1, alpha, kappa, z
 
 f = sp.Function("f")
@@ -47,9 +47,3 @@ def test_substitution_does_not_capture() -> None:
 def test_differentiation_under_the_expectation() -> None:
     derivative = sp.diff(Expectation(1 / (1 + V1 * f(kappa)), kappa), V1)
     assert derivative == Expectation(-f(kappa) / (1 + V1 * f(kappa)) ** 2, kappa)
-
-
-def test_stein() -> None:
-    assert stein(Expectation(z * sp.sin(alpha * z), z), z) == Expectation(alpha * sp.cos(alpha * z), z)
-    with pytest.raises(ValueError, match="factor"):
-        stein(Expectation(f(z), z), z)

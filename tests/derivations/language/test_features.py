@@ -16,10 +16,6 @@ from giantsteps.derivations.saddle_point import network as network_of_letters
 from giantsteps.derivations.saddle_point import symbols as s_saddle
 from giantsteps.derivations.saddle_point.directions import SEVERAL
 from giantsteps.derivations.saddle_point.letter_energy import VOCABULARY
-from giantsteps.verify.claims.letters import saddle_point as letters_as_typed
-from giantsteps.verify.claims.letters import spike_directions as directions_as_typed
-from giantsteps.verify.claims.networks import bulk as network_as_typed
-from giantsteps.verify.claims.saddle_point import formulas as one_as_typed
 
 _q = sp.Rational
 LETTERS, HERE = (0, 1), range(4)
@@ -95,30 +91,6 @@ def test_an_output_of_two_letters_and_two_directions_written_out() -> None:
     assert read(found) == expected
     assert found.error == expected["e2"] - s.noise
     assert found.e2_of(sp.S.Zero) == found.label[2] - 2 * Y1 * found.signal + found.q
-
-
-@pytest.mark.parametrize(
-    ("features", "fit", "V", "q", "e2"),
-    [
-        (ONE_LETTER, one_as_typed.fit, one_as_typed.V, one_as_typed.q, one_as_typed.e2),
-        (VOCABULARY, letters_as_typed.fit, letters_as_typed.V, letters_as_typed.q, letters_as_typed.e2),
-        (SEVERAL, directions_as_typed.fit, directions_as_typed.V, None, directions_as_typed.e2),
-        (
-            one_letter_network.NETWORK,
-            network_as_typed.OUTPUT,
-            one_as_typed.V,
-            one_as_typed.q,
-            one_as_typed.e2_of(network_as_typed.OUTPUT),
-        ),
-    ],
-    ids=["one letter", "letters", "directions", "network"],
-)
-def test_they_are_the_formulas_that_the_claims_type(
-    features: Features, fit: sp.Expr, V: sp.Expr, q: sp.Expr | None, e2: sp.Expr
-) -> None:
-    assert (features.fit, features.V, features.e2) == (fit, V, e2)
-    assert q is None or features.q == q
-    assert features.error == e2 - s.noise
 
 
 def test_letters_that_are_equal_are_one() -> None:

@@ -14,7 +14,6 @@ from giantsteps.derivations.language.named_functions import (
     differentiate,
     g,
     reflect,
-    separate,
     sigma,
     sigma_prime,
     sigma_second,
@@ -50,17 +49,6 @@ def test_reflection_knows_the_parity_of_derivatives() -> None:
 
 def test_reflection_leaves_functions_without_parity_alone() -> None:
     assert reflect(Expectation(g(z), z), z).integrand == g(-z)
-
-
-def test_independent_factors_average_separately() -> None:
-    together = Expectation((g(z) + 2) * z * sigma(t) ** 2, z, t)
-    # E[z] = 0, so only E[z g] E[sigma^2] is left
-    assert separate(together) == Expectation(z * g(z), z) * Expectation(sigma(z) ** 2, z)
-
-
-def test_factors_that_share_a_variable_stay_together() -> None:
-    joint = Expectation(g(z) * sigma(z + t), z, t)
-    assert separate(joint) == Expectation(g(z) * sigma(t + z), t, z)
 
 
 def test_no_two_functions_have_one_name() -> None:

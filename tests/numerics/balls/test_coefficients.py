@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import time
 from collections.abc import Callable
 from fractions import Fraction
 from itertools import pairwise
@@ -17,15 +16,14 @@ from hypothesis import given, seed, settings
 from mpmath import erf, erfc, exp, mpf, pi, sqrt
 
 from giantsteps.derivations.activations.activation import Activation, activation
-from giantsteps.derivations.expressions.parser import Expression, ExpressionError, derivative
-from giantsteps.numerics.balls import integrals as ball_integrals
+from giantsteps.derivations.expressions.calculus import derivative
+from giantsteps.derivations.expressions.tree import Expression, ExpressionError
 from giantsteps.numerics.balls.arithmetic import BallError, precision
 from giantsteps.numerics.balls.coefficients import (
     Certified,
     conditional_balls,
     hermite_balls,
     hermite_coefficients_ball,
-    overlaps,
 )
 from giantsteps.numerics.gaussian.evaluate import compile_numpy, evaluate_mpmath
 from tests.derivations.expressions.test_expressions import trees
@@ -34,31 +32,10 @@ from tests.numerics.balls.test_arithmetic import contains
 DIGITS = 60
 
 NAMED = [
-    "tanh",
-    "erf",
-    "sign",
-    "relu",
-    "leaky_relu(z, 1/10)",
-    "elu(z, 2)",
-    "gelu",
-    "silu",
-    "softplus",
-    "softsign",
-    "hardtanh",
-] + [
-    "arctan",
-    "sin",
-    "cos",
-    "he3",
-    "he4",
-    "z**3 - z/2",
-    "swish(z, 2)",
-    "mish",
-    "sigmoid",
-    "exp(-z**2)",
-    "step",
-    "Abs(z)",
-]
+    "tanh", "erf", "sign", "relu", "leaky_relu(z, 1/10)", "elu(z, 2)", "gelu", "silu", "softplus", "softsign",
+    "hardtanh", "arctan", "sin", "cos", "he3", "he4", "z**3 - z/2", "swish(z, 2)", "mish", "sigmoid", "exp(-z**2)",
+    "step", "Abs(z)",
+]  # fmt: skip
 
 
 def _spike(a: Any, centre: Any) -> tuple[Any, Any, Any, Any]:
@@ -140,7 +117,8 @@ def test_named_activations_are_certified_to_thirty_digits(text: str) -> None:
             continue
         assert ball.radius < 1e-30
         assert fine.radius < 1e-50
-        assert overlaps(ball, fine)  # containment at two precisions
+        with precision(200):
+            assert ball.required().overlaps(fine.required())
 
 
 def _reference(function: Activation, integrand: Callable[[Any], Any]) -> Any:
@@ -186,18 +164,6 @@ def test_hermite_coefficients_of_the_exponential_and_of_relu() -> None:
     with mpmath.workdps(DIGITS):
         for ball, value in zip(relu[2:], (1 / sqrt(4 * pi), mpf(0), -1 / sqrt(48 * pi)), strict=True):
             _agrees(ball, value, 38)
-
-
-def test_parseval_brackets_the_second_moment() -> None:
-    """The Hermite series, a third route: sum s_k^2 <= h2, sum_{k>=2} k s_k^2 <= h1_check, and they converge."""
-    function = activation("tanh(z/2)")
-    series = hermite_coefficients_ball(function, 40)
-    found = hermite_balls(function)
-    total = sum(s.value**2 for s in series)
-    slope = sum(k * s.value**2 for k, s in enumerate(series) if k >= 2)
-    # tanh(z/2) is analytic up to pi: s_k decays like exp(-pi sqrt k), 1e-8 squared at k = 40
-    assert 0 <= found.h2.value - total < 1e-12
-    assert 0 <= found.h1_check.value - slope < 1e-10
 
 
 @pytest.mark.parametrize(("spike", "bulk", "kappa", "bias"), [(1, 1, 0.5, 0), (2.5, 0.7, -1.25, 0.3), (0, 1.5, 2, 0)])
@@ -267,10 +233,6 @@ def test_narrow_spikes_are_not_missed(text: str, scales: list[float]) -> None:
     assert found.mean.value == pytest.approx(total, rel=1e-12)
 
 
-def _midpoint(values: np.ndarray, step: float) -> float:  # type: ignore[type-arg]
-    return float(values.sum() * step)
-
-
 @seed(20264)
 @settings(max_examples=60, deadline=None)
 @given(trees(8))
@@ -290,8 +252,7 @@ def test_random_expressions_have_no_wrong_digit(tree: Expression) -> None:
         if not ball.finite:
             assert ball.reason
             continue
-        exact = _midpoint(integrand * weight, step)
-        size = _midpoint(np.abs(integrand) * weight, step)
+        exact, size = (float((values * weight).sum() * step) for values in (integrand, np.abs(integrand)))
         # the midpoint rule errs by step^2 at kinks (times the slope) and by half a step at jumps
         rough = step * np.abs(f).max() * 4 if jumps else step**2 * (1 + slope) * 4 * (1 + np.abs(f).max())
         assert abs(ball.value - exact) <= 1e-6 * (1 + size) + rough
@@ -303,29 +264,16 @@ def test_printed_digits_are_certain() -> None:
     assert found.text(8).startswith("[0.6057055")
 
 
-def test_speed_of_tanh() -> None:
-    function = activation("tanh")
-    hermite_balls(function, bits=90)  # imports and first use
-    start = time.process_time()
-    hermite_balls(function, bits=128)
-    quick = time.process_time() - start
-    start = time.process_time()
-    hermite_balls(function, bits=1000)
-    slow = time.process_time() - start
-    # goals are 15 ms and 400 ms; measured 5 and 40 on an idle core: the factor 3 over the goals is for a busy machine
-    assert quick < 0.045
-    assert slow < 1.2
-
-
 def test_derivative_route_agrees() -> None:
     """h1 = E[sigma'] by Stein's lemma: the derivative as an activation of its own, a second route to h1."""
     for text in ("tanh", "gelu", "mish", "sin"):
         first = hermite_balls(activation(text)).h1
         mean = hermite_balls(Activation.checked(derivative(activation(text).expression))).mean
-        assert overlaps(first, mean)
+        with precision(160):
+            assert first.required().overlaps(mean.required())
 
 
-def test_a_square_root_makes_the_derivative_infinite(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_square_root_makes_the_derivative_infinite() -> None:
     # sigma = |z|^q: sigma'^2 = q^2 |z|^(2q-2) is integrable at 0 iff q > 1/2
     found = hermite_balls(activation("sqrt(Abs(z))"))
     assert found.h1_check.infinite
@@ -333,20 +281,11 @@ def test_a_square_root_makes_the_derivative_infinite(monkeypatch: pytest.MonkeyP
         # E|z|^(1/2) = 2^(1/4) Gamma(3/4)/sqrt(pi), E|z| = sqrt(2/pi)
         _agrees(found.mean, mpf(2) ** (mpf(1) / 4) * mpmath.gamma(mpf(3) / 4) / sqrt(pi), 40)
         _agrees(found.h2, sqrt(2 / pi), 40)
-    # No number of evaluations certifies the power 2/3: a twentieth of the usual limit shows that as well.
-    monkeypatch.setattr(ball_integrals, "_MOST_EVALUATIONS", ball_integrals._MOST_EVALUATIONS // 20)
-    undecided = hermite_balls(activation("Abs(z)**(2/3)"), bits=64).h1_check
+    # No number of evaluations certifies the power 2/3.
+    undecided = hermite_balls(activation("Abs(z)**(2/3)"), bits=64, operations=2_000_000).h1_check
     assert not undecided.infinite
     assert not undecided.finite
     assert undecided.reason
-
-
-def test_a_function_without_a_bias_is_at_its_spike_alone() -> None:
-    # E erf(x + sqrt(c) z) = erf(x/sqrt(1 + 2 c)).
-    biased: tuple[tuple[dict[str, Any], float], ...] = (({}, 0.6), ({"bias": 0.25}, 0.85))
-    for changes, at in biased:
-        found = conditional_balls(activation("erf"), spike=2, bulk=1, kappa=Fraction(3, 10), **changes)
-        assert float(found.mu0.required().mid()) == pytest.approx(math.erf(at / math.sqrt(3.0)), rel=1e-15)
 
 
 # The part that is a polynomial, as coefficients c_0, c_1 of its parity, in 1 + sign: sigma(z) = even + odd part.

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from fractions import Fraction
 
 import pytest
@@ -12,7 +11,7 @@ from scipy import integrate
 
 from giantsteps.derivations.activations.growth import Growth
 from giantsteps.numerics.balls.arithmetic import precision, rational_ball
-from giantsteps.numerics.balls.gaussian_bounds import Envelope, _root_mean_square, cut_off, envelope
+from giantsteps.numerics.balls.gaussian_bounds import Envelope, cut_off, envelope
 
 
 def log_of(bound: Growth | Envelope, x: float) -> float:
@@ -46,24 +45,6 @@ def test_a_bound_at_a_moved_and_stretched_argument_holds_and_is_reached(name: st
     # zero, where the mean is zero or the scale one.
     if bound.degree == 0 or mean == 0.0 or scale == 1.0:
         assert min(gaps) < 1e-2 + 0.1 * (bound.degree > 0)
-
-
-@pytest.mark.parametrize("variance", [0.3, 1.0, 2.5])
-@pytest.mark.parametrize("degree", [0, 1, 2, 5])
-def test_the_bound_of_a_power_is_convexity_between_one_and_the_moment(degree: int, variance: float) -> None:
-    # (1 + |x|)^K <= 2^(K - 1) (1 + |x|^K), an equality at |x| = 1, averaged with the moment of order K.
-    power = 2 * degree
-
-    def average(values: Callable[[float], float]) -> float:
-        weight = 2.0 / math.sqrt(2.0 * math.pi * variance)
-        return weight * float(integrate.quad(lambda x: math.exp(-x * x / (2.0 * variance)) * values(x), 0.0, 20.0)[0])
-
-    with precision(80):
-        found = float(_root_mean_square(degree, arb(variance))) ** 2
-    # Of the power 0 both sides are 1. Quadrature to 1e-8 of values of order one, relative 1e-9 where they are large.
-    above = 1.0 if power == 0 else 2.0 ** (power - 1) * (1.0 + average(lambda x: x**power))
-    assert found == pytest.approx(above, rel=1e-8)
-    assert found >= average(lambda x: (1.0 + x) ** power) * (1.0 - 1e-8)
 
 
 ENVELOPES = (

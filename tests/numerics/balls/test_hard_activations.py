@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from giantsteps.derivations.activations.activation import activation
-from giantsteps.derivations.expressions.parser import ExpressionError
+from giantsteps.derivations.expressions.tree import ExpressionError
 from giantsteps.numerics.balls.coefficients import conditional_balls, hermite_balls
 from giantsteps.numerics.gaussian.coefficients import hermite_constants
 from giantsteps.numerics.gaussian.evaluate import compile_branches

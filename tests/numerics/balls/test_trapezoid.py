@@ -14,7 +14,7 @@ from giantsteps.numerics.balls.averages import smoothing
 from giantsteps.numerics.balls.gaussian_bounds import Envelope, cut_off
 from giantsteps.numerics.balls.growth_bounds import Line
 from giantsteps.numerics.balls.integrals import Moment, expectations
-from giantsteps.numerics.balls.trapezoid import aliasing, density, heights, lifted, nodes, plan, rounded, sides
+from giantsteps.numerics.balls.trapezoid import aliasing, density, lifted, nodes, sides
 
 
 def cosine_sum(frequency: arb, step: arb, count: int) -> arb:
@@ -75,38 +75,6 @@ def test_a_cut_is_no_further_than_it_has_to_be() -> None:
         assert worst[0] < 2.0**-40 <= worst[1]
         with at_most(2000), pytest.raises(TookTooLong):
             cut_off([Envelope(arb(1), quadratic=arb(1) / 2)], 40)
-
-
-def test_a_plan_adds_both_errors() -> None:
-    # E 1 over |z| <= 2 misses the mass beyond, with next to no error of the step; over |z| <= 40 in steps of 2 it is
-    # the other way round. Each is at least three quarters of what is claimed.
-    with precision(120):
-        whole = Envelope(arb(1))
-        found = plan([Fraction(n, 8) for n in range(1, 64)], lambda _: [whole], arb(1), 6)
-        assert found is not None
-        # The step 2 pi y/(y^2/2 + 6 log 2) is widest at y^2 = 12 log 2.
-        assert abs(float(found.height) - 2.884) < 0.125
-        for step, end, count in ((arb(1) / 16, arb(2), 32), (arb(2), arb(40), 20)):
-            error = abs(cosine_sum(arb(0), step, count) - 1)
-            (claimed,) = found.errors(step, [whole], end)
-            assert error < claimed < error / 0.75
-
-
-def test_heights_fill_a_strip_and_follow_the_scale_of_an_entire_function() -> None:
-    with precision(64):
-        narrow = heights(Fraction(1, 3), arb(1), 60)
-        assert all(0 < height < Fraction(1, 3) for height in narrow)
-        assert max(narrow) > Fraction(3, 10)
-        entire, wide = heights(float("inf"), arb(1), 60), heights(float("inf"), arb(4), 60)
-        assert list(wide) == [4 * height for height in entire]
-        for found in (narrow, entire, heights(Fraction(50), arb(1), 60)):
-            assert list(found) == sorted(found)
-
-
-@pytest.mark.parametrize("digits", [3, 16])
-@pytest.mark.parametrize("step", [0.3, 1.0, 5.7])
-def test_steps_are_rounded_down(step: float, digits: int) -> None:
-    assert step * (1 - 2.0 ** (1 - digits)) < rounded(step, digits) <= step
 
 
 @pytest.mark.parametrize("frequency", [2, 3])

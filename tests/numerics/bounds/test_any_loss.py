@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 import pytest
 from scipy.optimize import minimize
-from scipy.stats import multivariate_normal, norm
 
 from giantsteps.derivations.activations.activation import activation
 from giantsteps.numerics.bounds.any_loss import best_ridge_of_loss, least_loss, loss_bounds
@@ -71,26 +70,6 @@ def directly(given: Model, value: Callable[[Array, Array], Array], across: bool)
 
     start = np.full(3 if across else 1, 0.3)
     return float(minimize(average, start, method="Nelder-Mead", options={"xatol": 1e-4, "fatol": 1e-8}).fun)
-
-
-@pytest.mark.parametrize("across", [True, False], ids=["lower", "upper"])
-@pytest.mark.parametrize(
-    ("given", "name"),
-    [
-        (model(), "absolute"),
-        (model("erf", "sign(z - 1/2)", spike=1.5, alignment=0.57), "logistic"),
-        (model("erf", "sign(z - 1/2)", spike=1.5, alignment=0.57), "hinge"),
-    ],
-    ids=["absolute", "logistic", "hinge"],
-)
-def test_direct_minimisation_agrees(given: Model, name: str, across: bool) -> None:
-    loss = EVERY[name]
-    found = least_loss(given.changed(loss=loss), across=across)
-    # Midpoints 0.045 apart miss jumps of the label by half a step at the density 0.4, kinks by less; with jumps of the
-    # loss of order one that is 9e-3 on a line, of either sign on 400 lines, of which 100 count: 9e-4. (At alignment 0.6
-    # the jump runs along the grid, and all lines err alike.)
-    assert found.value == pytest.approx(directly(given, loss.value, across), abs=9e-4)
-    assert found.converged
 
 
 @pytest.mark.parametrize("name", ["huber", "absolute"])
@@ -175,18 +154,6 @@ def test_errors_beside_the_loss() -> None:
     assert loss_bounds(model().changed(loss=ABSOLUTE)).classification_error is None
 
 
-@pytest.mark.parametrize("bias", [0.5, -1.1])
-def test_an_output_is_wrong_where_its_sign_is(bias: float) -> None:
-    # mu0 of an odd rising student vanishes at kappa = -bias/r alone, so that it is wrong where kappa and theta.x, two
-    # normal variables of correlation gamma, are on different sides of -bias/r and 0: by Owen's T.
-    readout = (ReadoutGroup(1.0, 1.0, bias=bias),)
-    found = loss_bounds(model(target="sign", spike=1.3, readout=readout).changed(loss=LOGISTIC))
-    corner, cov = [-bias / 1.3, 0.0], [[1.0, 0.8], [0.8, 1.0]]
-    both = multivariate_normal.cdf(corner, cov=cov, abseps=1e-12, releps=1e-12)
-    # The root of mu0 is found to 1e-10 of a panel.
-    assert found.classification_error == pytest.approx(norm.cdf(-bias / 1.3) + 0.5 - 2.0 * both, abs=1e-8)
-
-
 def test_a_readout_without_means_predicts_nothing_at_infinite_ridge() -> None:
     found = loss_bounds(model(target="sign", spike=0.0).changed(loss=LOGISTIC))
     assert found.upper == pytest.approx(math.log(2.0), abs=1e-12)
@@ -212,17 +179,6 @@ def test_no_ridge_near_the_best_one_does_better(given: Model) -> None:
     least = np.polynomial.Polynomial.fit(np.linspace(-1.0, 1.0, 9), [s.test_error for s in near], 6).deriv().roots()
     real = least[np.abs(least.imag) < 1e-9].real
     assert np.min(np.abs(real)) * math.log(2.0) < 0.02
-
-
-def test_a_best_ridge_beside_an_end_of_the_scan_is_found() -> None:
-    # An eighth of the features wants a 64th of the ridge: between the smallest one of the scan, 1e-3, and the next.
-    students = ("tanh", "tanh(z)/8")
-    whole, eighth = (best_ridge_of_loss(model(of, alpha=20.0, loss=huber(0.5))) for of in students)
-    assert 1e-3 < whole.ridge / 64.0 < 2e-3
-    assert eighth.ridge == pytest.approx(whole.ridge / 64.0, rel=1e-3)
-    assert eighth.test_error == pytest.approx(whole.test_error, rel=1e-8)
-    assert eighth.converged
-    assert not eighth.at_zero
 
 
 def test_the_best_ridge_of_the_square_loss_is_the_known_one() -> None:

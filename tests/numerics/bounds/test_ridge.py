@@ -10,14 +10,8 @@ import pytest
 from scipy.integrate import quad
 
 from giantsteps.derivations.activations.activation import activation
-from giantsteps.numerics.bounds.ridge import (
-    best_eta,
-    best_ridge,
-    best_spike,
-    bounds,
-    lower_bound,
-    upper_bound,
-)
+from giantsteps.numerics.bounds.best_rate import best_bounds
+from giantsteps.numerics.bounds.ridge import best_ridge, bounds, lower_bound, upper_bound
 from giantsteps.numerics.models.model import Model, ReadoutGroup
 from giantsteps.numerics.saddle_point.ridge import solve
 
@@ -32,30 +26,6 @@ def test_tanh_student_sin_target_at_full_alignment() -> None:
     model = _model("tanh", "sin", spike=0.9, alignment=1.0)
     assert upper_bound(model) == pytest.approx(0.0291049, abs=5e-8)
     assert lower_bound(model) == pytest.approx(0.0016691, abs=5e-8)
-
-
-def test_sign_student_in_closed_form_functions() -> None:
-    # mu0 and mu1 of sign, y0 and y1 of sin are elementary; the Gram matrices by adaptive quadrature.
-    gamma, r, c = 0.7, 1.3, 0.8
-    rho = math.sqrt(1 - gamma**2)
-    mu0 = lambda k: math.erf(r * k / math.sqrt(2 * c))  # noqa: E731
-    mu1 = lambda k: math.sqrt(2 / (math.pi * c)) * math.exp(-r * r * k * k / (2 * c))  # noqa: E731
-    y0 = lambda k: math.exp(-rho * rho / 2) * math.sin(gamma * k)  # noqa: E731
-    y1 = lambda k: rho * math.exp(-rho * rho / 2) * math.cos(gamma * k)  # noqa: E731
-
-    def inner(f, h) -> float:
-        value = lambda k: f(k) * h(k) * math.exp(-k * k / 2) / math.sqrt(2 * math.pi)  # noqa: E731
-        return quad(value, -9, 9, epsabs=1e-14, limit=200)[0]
-
-    square = 0.5 * (1 - math.exp(-2))
-    upper = square - inner(y0, mu0) ** 2 / inner(mu0, mu0)
-    along = lambda k: k * mu1(k)  # noqa: E731
-    gram = np.array([[inner(mu0, mu0), inner(mu0, along)], [inner(mu0, along), inner(along, along)]])
-    force = np.array([inner(y0, mu0), inner(y0, along)])
-    lower = square - force @ np.linalg.solve(gram, force) - inner(y1, mu1) ** 2 / inner(mu1, mu1)
-    model = _model("sign", "sin", spike=r, bulk=c, alignment=gamma)
-    assert upper_bound(model) == pytest.approx(upper, abs=1e-12)
-    assert lower_bound(model) == pytest.approx(lower, abs=1e-12)
 
 
 @pytest.mark.parametrize("student", ["tanh", "relu", "sign"])
@@ -101,8 +71,9 @@ def test_perfect_learning_of_erf_by_erf() -> None:
     model = _model("erf", "erf", spike=math.sqrt(3.0), alignment=1.0)
     assert upper_bound(model) < 1e-28
     # The minimum is quadratic: the spike is found to the square root of what rounding leaves.
-    assert best_spike(model).spike == pytest.approx(math.sqrt(3.0), abs=1e-6)
-    assert best_spike(model, lower_bound).bound < 1e-14
+    best = best_bounds(model, "spike")
+    assert best.upper.at == pytest.approx(math.sqrt(3.0), abs=1e-6)
+    assert best.lower.bound < 1e-14
 
 
 def test_two_minima_in_the_ridge_are_both_found() -> None:
@@ -123,38 +94,6 @@ def test_the_best_ridge_may_be_infinite() -> None:
     best = best_ridge(_model("tanh", "he(2, z)", spike=0.0))
     assert best.at_infinity
     assert best.test_error == pytest.approx(2.0, rel=1e-12)
-
-
-def test_the_best_learning_rate_beats_its_neighbours() -> None:
-    best = best_eta(
-        activation("tanh"),
-        activation("sin"),
-        alpha=2.0,
-        beta=1.0,
-        alpha0=5.0,
-        ridge=0.1,
-        points=16,
-        bulk_model="isotropic",
-    )
-    assert not best.at_edge
-    assert best.model.spike > 0.0
-
-    def error(eta: float) -> float:
-        return solve(
-            Model.from_gradient_step(
-                activation("tanh"),
-                activation("sin"),
-                alpha=2.0,
-                beta=1.0,
-                ridge=0.1,
-                alpha0=5.0,
-                eta=eta,
-                bulk_model="isotropic",
-            )
-        ).test_error
-
-    assert best.test_error == pytest.approx(error(best.eta), rel=1e-12)
-    assert best.test_error < min(error(best.eta * 0.98), error(best.eta * 1.02), error(0.0))
 
 
 def test_a_best_ridge_is_measured_in_the_square_of_the_features() -> None:

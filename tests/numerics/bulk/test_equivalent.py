@@ -7,7 +7,6 @@ import pytest
 
 from giantsteps.numerics.bulk.equivalent import (
     IsotropicGroups,
-    IsotropicUniform,
     marchenko_pastur,
     pack,
     unpack,
@@ -55,50 +54,6 @@ def test_groups_agree_with_a_large_random_matrix() -> None:
     expected, expected_tau = unpack(TWO.at(TWO_POINT).values)
     assert np.max(np.abs(tau / expected_tau - 1.0)) < 10.0 / dimension
     assert np.max(np.abs(overlap - expected)) < 10.0 / dimension * np.max(np.abs(expected))
-
-
-@pytest.mark.parametrize(
-    ("equivalent", "point"),
-    [
-        (IsotropicUniform(0.1, 0.7, 1.4), np.array([0.9, 0.2])),
-        (IsotropicUniform(0.1, 2.5, 0.6), np.array([3.0, 0.05])),
-        (TWO, TWO_POINT),
-    ],
-)
-def test_jacobians_are_the_finite_differences(equivalent, point) -> None:
-    step = 1e-5
-    analytic = equivalent.at(point)
-    slopes = analytic.overlap_jacobian()
-    for i in range(len(point)):
-        ahead, behind = point.copy(), point.copy()
-        ahead[i] += step
-        behind[i] -= step
-        after, before = equivalent.at(ahead), equivalent.at(behind)
-        # Central differences: truncation step^2 = 1e-10 times third derivatives of order 1e2, rounding 1e-11.
-        assert analytic.jacobian[:, i] == pytest.approx((after.values - before.values) / (2 * step), rel=1e-6, abs=1e-8)
-        assert slopes[i] == pytest.approx((after.overlap - before.overlap) / (2 * step), rel=1e-6, abs=1e-8)
-
-
-@pytest.mark.parametrize("groups", [2, 3])
-def test_equal_groups_are_the_uniform_case(groups: int) -> None:
-    # k equal groups with the same conjugates everywhere are one group: T_ab and tau_a add up to T and tau.
-    fractions = np.arange(1.0, groups + 1.0)
-    fractions /= fractions.sum()
-    uniform = IsotropicUniform(0.3, 1.2, 1.5)
-    split = IsotropicGroups(0.3, 1.2, np.full(groups, 1.5), fractions)
-    overlap, tau = unpack(split.at(pack(np.full((groups, groups), 0.8), np.full(groups, 0.4))).values)
-    whole = uniform.at(np.array([0.8, 0.4])).values
-    assert overlap.sum() == pytest.approx(whole[0], rel=1e-13)
-    assert tau == pytest.approx(whole[1] * fractions, rel=1e-13)
-
-
-def test_one_group_by_newton_is_the_closed_form() -> None:
-    closed = IsotropicUniform(0.05, 1.7, 0.9).at(np.array([2.0, 0.1]))
-    general = IsotropicGroups(0.05, 1.7, np.array([0.9]), np.array([1.0])).at(np.array([2.0, 0.1]))
-    assert general.values == pytest.approx(closed.values, rel=1e-13)
-    assert general.jacobian == pytest.approx(closed.jacobian, rel=1e-12)
-    assert general.overlap == pytest.approx(closed.overlap, rel=1e-13)
-    assert general.overlap_jacobian() == pytest.approx(closed.overlap_jacobian(), rel=1e-12)
 
 
 def test_values_decrease_when_conjugates_grow() -> None:

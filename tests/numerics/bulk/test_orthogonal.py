@@ -53,17 +53,6 @@ def test_against_one_sample() -> None:
     assert point.overlap[0, 0] > 1.1 * theta[0, 0]
 
 
-def test_derivatives_are_those_of_finite_differences() -> None:
-    point, step = TWO.at(AT), 1e-6
-    slopes = point.overlap_jacobian()
-    for k in range(len(AT)):
-        shift = step * np.eye(len(AT))[k]
-        up, down = TWO.at(AT + shift), TWO.at(AT - shift)
-        # Central differences of functions of order one: step^2 and rounding over step.
-        assert (up.values - down.values) / (2 * step) == pytest.approx(point.jacobian[:, k], abs=1e-8)
-        assert (up.overlap - down.overlap) / (2 * step) == pytest.approx(slopes[k], abs=1e-8)
-
-
 def test_simulated_features_agree() -> None:
     bulk = partial(orthogonal, MODEL)
     theory = at_width(solve(MODEL, bulk=bulk), 160, bulk).test_error

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import itertools
-import math
 from fractions import Fraction
-from types import SimpleNamespace
-from typing import Any, cast
+from typing import Any
 
 import pytest
 from flint import acb, arb
@@ -15,8 +13,7 @@ from giantsteps.derivations.activations.activation import activation
 from giantsteps.numerics.balls.arithmetic import BallError, precision, rational_ball
 from giantsteps.numerics.balls.averages import smoothing
 from giantsteps.numerics.balls.growth_bounds import Line
-from giantsteps.numerics.certificates import strip
-from giantsteps.numerics.certificates.strip import Student, Sums, _remainder, _rows, inverse_bound, student
+from giantsteps.numerics.certificates.strip import Student, inverse_bound, student
 
 Ball = Any
 
@@ -42,15 +39,10 @@ def directly(name: str, line: Line, kappa: Ball) -> Ball:
 
 @pytest.mark.parametrize("line", LINES)
 @pytest.mark.parametrize("name", ["tanh", "relu", "sign"])
-@pytest.mark.parametrize("remainder", [1.0 / 64, 50.0])
-def test_the_polynomials_hold_the_averages_off_the_line(
-    name: str, line: Line, remainder: float, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    # With few terms the remainder shows: it is then what the enclosure rests on.
-    monkeypatch.setattr(strip, "_REMAINDER", remainder)
+def test_the_polynomials_hold_the_averages_off_the_line(name: str, line: Line) -> None:
     with precision(64):
         around = made(name, line, Fraction(1, 2))
-        assert around.remainder < remainder
+        assert around.remainder < 1.0 / 64
         for cell in around.cells[::5]:
             for x, y in itertools.product((-1, 0, 1), (Fraction(0), Fraction(1, 4), Fraction(1, 2))):
                 centre = acb(rational_ball(x * around.half), rational_ball(y))
@@ -64,30 +56,6 @@ def test_the_polynomials_hold_the_averages_off_the_line(
                 assert around.around(cell, half, offset)[1].overlaps(truth)
 
 
-def test_the_remainder_counts_the_overlap_in_units_of_the_scale(monkeypatch: pytest.MonkeyPatch) -> None:
-    # At a bulk of 1/25 the square of the slope enters V twenty-five times, and so does what its series leaves.
-    monkeypatch.setattr(strip, "_REMAINDER", 50.0)
-    line, sign = Line(Fraction(1, 4), Fraction(1, 4), Fraction(1, 25)), activation("sign")
-    with precision(64):
-        around = student(sign, line, arb(OVERLAP), arb(0), Fraction(1, 2), END, symmetric=False)
-        assert around is not None
-        for cell in around.cells[::3]:
-            centre = acb(rational_ball(around.half), arb(0.5))
-            kappa = rational_ball(cell.place) + centre
-            slope = smoothing(sign, line, Fraction(3, 4), Fraction(6), 40).at(line.argument(kappa))[1] / line.scale()
-            assert around.around(cell, centre, acb(0))[0].overlaps(1 + OVERLAP * slope * slope)
-
-
-def test_without_the_remainder_few_terms_would_miss(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(strip, "_REMAINDER", 50.0)
-    with precision(64):
-        around = made("sign", LINES[1], Fraction(1, 2))
-        cell = min(around.cells, key=lambda cell: abs(cell.place))
-        centre = acb(rational_ball(around.half), arb(0.5))
-        bare = cell.value(centre * around.scale)
-        assert not bare.overlaps(directly("sign", LINES[1], rational_ball(cell.place) + centre))
-
-
 @pytest.mark.parametrize("name", ["tanh", "relu", "sign"])
 def test_the_bound_of_one_plus_v_holds(name: str) -> None:
     with precision(64):
@@ -97,22 +65,6 @@ def test_the_bound_of_one_plus_v_holds(name: str) -> None:
         assert bound is not None
         for x, y in itertools.product((-3.0, -1.0, 0.0, 0.25, 2.0, 3.0), (0.0, 0.1, 0.2)):
             assert (1 / directly(name, LINES[1], acb(x, y))).abs_lower() <= bound
-
-
-def test_errors_of_sums_are_in_the_radii_of_the_polynomials() -> None:
-    # Sums known to 2^-20, 2^-21, .. where He_n takes the largest so far by the sum of its |coefficients|: 1, 1, 2, 4.
-    terms = 3
-    errors = {(j, power): arb(2) ** (j - 20 - 10 * power) for j in range(terms + 1) for power in (1, 2)}
-    table = SimpleNamespace(plain=[[arb(n) for n in range(4)]], squared=[[arb(7)] * terms], errors=errors)
-    with precision(64):
-        (found,) = _rows(activation("tanh"), cast(Sums, table), terms)
-    sizes = [count * 2.0 ** (n - 30) for n, count in enumerate((1, 1, 2, 4))]
-    wanted = ((0, 1, 2), sizes[:3]), ((1, 2, 3), sizes[1:]), ((7, 7, 7), [size * 2.0**-10 for size in sizes[:3]])
-    for polynomial, (middles, radii) in zip(found, wanted, strict=True):
-        for n, (middle, radius) in enumerate(zip(middles, radii, strict=True)):
-            assert float(polynomial[n].mid()) == pytest.approx(middle / math.factorial(n), rel=1e-15)
-            # A radius is kept to 30 bits.
-            assert float(polynomial[n].rad()) == pytest.approx(radius / math.factorial(n), rel=1e-8)
 
 
 def test_a_zero_of_one_plus_v_is_not_overlooked() -> None:
@@ -138,30 +90,3 @@ def test_what_has_no_polynomials_says_why_or_asks_for_less_height() -> None:
             student(activation("exp(z/4)"), LINES[0], arb(1), arb(1), Fraction(1), END, symmetric=False)
         steep = Line(Fraction(20), Fraction(0), Fraction(1))
         assert student(activation("tanh"), steep, arb(1), arb(1), Fraction(1), END, symmetric=True) is None
-
-
-@pytest.mark.parametrize("radius", [0.3, 1.0])
-@pytest.mark.parametrize("terms", [6, 12])
-@pytest.mark.parametrize(("overlap", "tau"), [(0.0, 1.0), (1.0, 0.0), (0.7, 2.0)])
-def test_the_remainder_is_what_all_further_terms_may_add_up_to(
-    radius: float, terms: int, overlap: float, tau: float
-) -> None:
-    mean, square = 1.7, 4.0
-    weights = [radius**n * math.sqrt((n + 1) / math.factorial(n)) for n in range(100)]
-    tail, whole = sum(weights[terms:]), sum(weights)
-    # A product of two averages, each off by R, is off by R (2 F + R); E f^2 is one average.
-    product = mean * tail * (2.0 * mean * whole + mean * tail)
-    least = (overlap + 2.0 * tau) * product + tau * square * tail
-    with precision(80):
-        found = _remainder(arb(radius), terms, (arb(mean), arb(square)), arb(overlap), arb(tau))
-    assert found is not None
-    # A geometric series with the ratio of the first two terms is more, here by less than a quarter.
-    assert least <= float(found) <= 1.25 * least
-
-
-@pytest.mark.parametrize(("terms", "radius", "falls"), [(6, 1.85, True), (6, 1.86, False), (14, 2.8, True)])
-def test_a_series_that_does_not_fall_has_no_remainder(terms: int, radius: float, falls: bool) -> None:
-    # Its next ratio is radius sqrt(N + 2)/(N + 1), at most 3/4: radius 1.856 of six terms.
-    with precision(80):
-        found = _remainder(arb(radius), terms, (arb(1), arb(1)), arb(1), arb(1))
-    assert (found is not None) == falls

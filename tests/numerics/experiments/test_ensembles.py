@@ -16,7 +16,6 @@ from giantsteps.numerics.experiments.ensembles import (
     trained_network,
     unit_rows,
 )
-from giantsteps.numerics.experiments.measure import order_parameters
 from giantsteps.numerics.experiments.simulate import simulate
 from giantsteps.numerics.models.model import Model, ReadoutGroup
 from giantsteps.numerics.models.network import Network, SimulationError
@@ -41,14 +40,6 @@ def test_sizes_are_rounded_and_reported() -> None:
     assert (run.model.alpha, run.model.beta) == (39 / 50, 26 / 50)
 
 
-@pytest.mark.parametrize(
-    ("d", "alpha", "beta", "fractions"), [(1, 1.0, 1.0, (1.0,)), (10, 0.01, 1.0, (1.0,)), (10, 1.0, 0.1, (0.5, 0.5))]
-)
-def test_sizes_that_cannot_be_are_refused(d: int, alpha: float, beta: float, fractions: tuple[float, ...]) -> None:
-    with pytest.raises(SimulationError):
-        Sizes.rounded(d, alpha=alpha, beta=beta, fractions=fractions)
-
-
 def test_spiked_features_have_exact_norms_and_alignment() -> None:
     drawn = spiked_random_features(TWO_GROUPS, sizes_of(TWO_GROUPS, 40), np.random.default_rng(0))
     bulk = drawn.weights - np.outer(drawn.spikes, drawn.direction)
@@ -60,22 +51,6 @@ def test_spiked_features_have_exact_norms_and_alignment() -> None:
     assert list(drawn.spikes) == [1.0] * 20 + [-0.5] * 20
     x = np.random.default_rng(1).standard_normal((7, 40))
     assert drawn.features(x) == pytest.approx(np.tanh(x @ drawn.weights.T), rel=1e-14)
-
-
-def test_equivalent_features_have_the_conditional_moments() -> None:
-    """For x = kappa v + one fixed rest, phi has mean mu0 + mu1 w.x and variance mu2^2; sign has them in closed form."""
-    model = replace(WORKED, activation=SIGN, spike=1.3, bulk=0.7)
-    drawn = equivalent_map(model, sizes_of(model, 12), np.random.default_rng(0), np.random.default_rng(1))
-    x = np.random.default_rng(2).standard_normal(12)
-    kappa = x[0]
-    phi = drawn.features(np.tile(x, (40_000, 1)))
-    # mu0 = erf(u kappa/sqrt(2c)), mu1 = sqrt(2/(pi c)) exp(-u^2 kappa^2/(2c)), mu2^2 = 1 - mu0^2 - c mu1^2.
-    mu0 = math.erf(1.3 * kappa / math.sqrt(1.4))
-    mu1 = math.sqrt(2.0 / (math.pi * 0.7)) * math.exp(-(1.3**2) * kappa**2 / 1.4)
-    mu2_squared = 1.0 - mu0**2 - 0.7 * mu1**2
-    # Five standard errors of a mean, and of a variance, over 40,000 draws.
-    assert phi.mean(axis=0) == pytest.approx(mu0 + mu1 * drawn.weights @ x, abs=5 * math.sqrt(mu2_squared / 40_000))
-    assert phi.var(axis=0) == pytest.approx(np.full(12, mu2_squared), rel=5 * math.sqrt(2.0 / 40_000))
 
 
 def network(**changes: float) -> Network:
@@ -107,23 +82,6 @@ def test_gradient_step_is_the_gradient_of_the_loss() -> None:
         gradient[index] = (gradient[index] - loss(moved)) / (2 * h)
     # Central differences: rounding 1e-16/1e-6 and truncation 1e-12 beside gradients of 1e-2; eta = 3 d = 36.
     assert drawn.weights - before == pytest.approx(-36.0 * gradient, abs=1e-7)
-
-
-def test_measured_spike_and_bulk_reassemble_the_network() -> None:
-    problem = network()
-    sizes = Sizes.rounded(60, alpha=1.5, beta=1.0, alpha0=2.0, fractions=(1.0,))
-    drawn = trained_network(problem, sizes, np.random.default_rng(0), np.random.default_rng(1))
-    bulk = drawn.weights - np.outer(drawn.spikes, drawn.direction)
-    assert np.abs(bulk.mean(axis=0)).max() < 1e-14  # the mean row is the spike; rounding
-    assert np.linalg.norm(drawn.direction) == pytest.approx(1.0, rel=1e-14)
-    assert drawn.theta_perp @ drawn.direction == pytest.approx(0.0, abs=1e-14)
-    measured = dict(order_parameters(drawn, np.ones(sizes.p), sizes))
-    assert measured["bulk"] == pytest.approx(np.sum(np.var(bulk, axis=0, ddof=1)), rel=1e-12)
-
-
-def test_jumping_student_has_no_gradient_step() -> None:
-    with pytest.raises(SimulationError, match="jumps"):
-        simulate(replace(network(), activation=SIGN), dimension=20, seeds=1, kind="network")
 
 
 LETTERS = (ReadoutGroup(1.0, 0.25, bias=0.4), ReadoutGroup(-0.5, 0.5, bias=-0.6), ReadoutGroup(0.0, 0.25, bias=0.2))
@@ -164,42 +122,6 @@ def test_a_network_of_letters_takes_its_steps_and_is_split_into_spike_and_bulk(e
     assert drawn.features(x) == pytest.approx(np.logaddexp(0.0, x @ weights.T + biases), abs=1e-12)
 
 
-@pytest.mark.parametrize("seed", range(6))
-def test_the_spike_points_along_its_batch_and_not_along_the_target(seed: int) -> None:
-    """After a step on four samples the batch's direction is nearly that of noise, and may be against the target."""
-    problem = replace(network(alpha0=0.1, noise=4.0), activation=activation("-tanh(z)"))
-    sizes = Sizes.rounded(40, alpha=1.5, beta=0.5, alpha0=0.1, fractions=(1.0,))
-    drawn = trained_network(problem, sizes, np.random.default_rng(seed), np.random.default_rng(seed + 100))
-    batch = np.random.default_rng(seed + 100)
-    noise, x = 2.0 * batch.standard_normal(4), batch.standard_normal((4, 40))
-    assert drawn.direction @ ((np.sin(x[:, 0]) + noise) @ x) > 0.0
-    assert drawn.spikes[0, 0] == pytest.approx(drawn.weights.mean(axis=0) @ drawn.direction, rel=1e-10)
-
-
-@pytest.mark.parametrize(("count", "accepted"), [(1, False), (2, True)])
-def test_two_neurons_at_least_take_a_step(count: int, accepted: bool) -> None:
-    groups = (ReadoutGroup(1.0, count / 8), ReadoutGroup(0.0, 1.0 - count / 8))
-    sizes = Sizes.rounded(8, alpha=1.0, beta=1.0, alpha0=1.0, fractions=(count / 8, 1.0 - count / 8))
-    given = (replace(network(), readout=groups), sizes, np.random.default_rng(3), np.random.default_rng(4))
-    if accepted:
-        assert np.count_nonzero(trained_network(*given).spikes) == 2
-        return
-    with pytest.raises(SimulationError, match="1 take a step"):
-        trained_network(*given)
-
-
-@pytest.mark.parametrize(("steps", "accepted"), [(1, True), (4, False)])
-def test_rows_that_are_too_long_are_refused(steps: int, accepted: bool) -> None:
-    """One step makes them of 1e10, and each further one by as much longer."""
-    sizes = Sizes.rounded(8, alpha=1.0, beta=1.0, alpha0=1.0, fractions=(1.0,))
-    given = (replace(network(eta=1e10), steps=steps), sizes, np.random.default_rng(3), np.random.default_rng(4))
-    if accepted:
-        assert np.all(np.isfinite(trained_network(*given).weights))
-        return
-    with pytest.raises(SimulationError, match="more than 1e\\+20"):
-        trained_network(*given)
-
-
 def test_the_equivalent_map_has_the_coefficients_of_every_group() -> None:
     """Of a sine in closed form: exp(-c/2) sin and cos of u r kappa + b, and the xi by what two samples share."""
     groups = (ReadoutGroup(1.0, 0.25, 0.8, 0.4), ReadoutGroup(-0.5, 0.75, 1.3, -0.6))
@@ -215,3 +137,20 @@ def test_the_equivalent_map_has_the_coefficients_of_every_group() -> None:
     mu2 = np.sqrt((1.0 - np.exp(-2.0 * c) * np.cos(2.0 * argument)) / 2.0 - mu0**2 - c * mu1**2)
     assert drawn.features(x) == pytest.approx(mu0 + mu1 * (x @ drawn.weights.T) + mu2 * xi, abs=1e-9)
     assert np.sum(drawn.weights**2, axis=1) == pytest.approx(c)
+
+
+GROUPS = (ReadoutGroup(1.0, 1 / 8), ReadoutGroup(0.0, 7 / 8))
+REFUSED = {
+    "2 is needed": (1, {}), "both have to be positive": (10, {"alpha": 0.01}), "leave a group": (10, {"beta": 0.1}),
+    "jumps": (20, {"activation": SIGN}), "1 take a step": (8, {"readout": GROUPS}),
+    "more than 1e": (8, {"eta": 1e10, "steps": 4}), "at most 1e": (400, {"alpha": 1e9}),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("words", REFUSED)
+def test_what_cannot_be_drawn_is_refused(words: str) -> None:
+    d, changes = REFUSED[words]
+    halves = (ReadoutGroup(1.0, 0.5), ReadoutGroup(1.0, 0.5))
+    given = replace(network(), **({"readout": halves} | changes))
+    with pytest.raises(SimulationError, match=words):
+        simulate(given, dimension=d, seeds=1)

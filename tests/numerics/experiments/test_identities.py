@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from giantsteps.derivations.activations.activation import activation
-from giantsteps.numerics.experiments import letters, orthogonal, ridge
+from giantsteps.numerics.experiments import orthogonal, ridge
 from giantsteps.numerics.experiments.ensembles import Sizes, gradient_step
 from giantsteps.numerics.experiments.inputs import GAUSSIAN, Inputs
 from giantsteps.numerics.experiments.simulate import predict, simulate
@@ -19,7 +19,7 @@ from giantsteps.numerics.models.model import Model, ReadoutGroup
 from giantsteps.numerics.models.network import Network
 from giantsteps.numerics.models.readout_law import ReadoutLaw
 from giantsteps.numerics.saddle_point.any_loss.convex import solve as solve_convex
-from giantsteps.numerics.saddle_point.letters.density import bulk_of, law_of, solve_letters
+from giantsteps.numerics.saddle_point.letters.density import solve_letters
 
 # Groups of different fractions, spikes, bulks and biases; labels with noise; n = 1.75 d, p = 1.5 d.
 GROUPS = (ReadoutGroup(1.0, 0.25, 1.0, 0.4), ReadoutGroup(-0.5, 0.75, 1.3, -0.6))
@@ -89,20 +89,6 @@ def test_a_prediction_is_the_solution_at_its_width(loss: Loss, sizes: Sizes | No
     assert min(found.scales.values()) > 0.0
 
 
-@pytest.mark.parametrize("loss", [SQUARE, HINGE], ids=lambda loss: loss.name)
-@pytest.mark.parametrize("subject", [SIGNS, NETWORK], ids=["srf", "network"])
-def test_a_simulation_is_of_the_model_at_its_whole_sizes(subject: Model | Network, loss: Loss) -> None:
-    """Of d = 17: 30 samples, 26 neurons, of which 6.5 and 19.5 are in the groups, and 21 samples of the step."""
-    kind = "network" if subject is NETWORK else "srf"
-    asked = replace(subject, loss=loss, ridge=0.4)
-    found = simulate(asked, dimension=17, seeds=1, kind=kind)
-    groups = tuple(replace(group, fraction=count / 26) for group, count in zip(asked.groups, (7, 19), strict=True))
-    step = {"alpha0": 21 / 17} if isinstance(asked, Network) else {}
-    expected: Model | Network = replace(asked, alpha=30 / 17, beta=26 / 17, readout=groups, **step)
-    assert found.model == (expected if isinstance(expected, Network) else expected.as_given())
-    assert (found.sizes.n, found.sizes.p, found.sizes.n0, found.sizes.groups) == (30, 26, 21 if step else 0, (7, 19))
-
-
 def test_a_prediction_of_letters_is_the_solution_at_its_width() -> None:
     model = replace(LETTERS, ridge=0.31)
     solution = solve_letters(model)
@@ -115,18 +101,6 @@ def test_a_prediction_of_letters_is_the_solution_at_its_width() -> None:
         assert found.scales == pytest.approx(
             {"test_error": solution.test_error, "training_error": solution.training_error, "zeta": size, "psi": size}
         )
-
-
-def test_letters_have_their_own_spikes_and_norms() -> None:
-    sizes = Sizes.rounded(16, alpha=1.75, beta=1.5, fractions=(1.0,))
-    drawn = letters.letters_map(LETTERS, sizes, np.random.default_rng(4))
-    u = law_of(LETTERS).draw(np.random.default_rng(4), sizes.p)
-    assert np.ptp(np.abs(u)) > 0.5
-    assert np.ptp([bulk_of(LETTERS, float(x)) for x in u]) > 0.1
-    assert drawn.spikes[:, 0] == pytest.approx(LETTERS.spike * u)
-    rows = drawn.weights - drawn.spikes * drawn.direction
-    assert np.sum(rows**2, axis=1) == pytest.approx([bulk_of(LETTERS, float(x)) for x in u])
-    assert (drawn.alignment, drawn.theta @ drawn.theta) == pytest.approx((LETTERS.alignment, 1.0))
 
 
 def test_orthogonal_rows_have_their_norms_spikes_and_biases() -> None:

@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 from giantsteps.derivations.activations.activation import activation
-from giantsteps.numerics.experiments.ensembles import Sizes, gaussian_rows, trained_network
+from giantsteps.numerics.experiments.ensembles import gaussian_rows
 from giantsteps.numerics.experiments.ridge import predicted
 from giantsteps.numerics.experiments.simulate import simulate
 from giantsteps.numerics.models.model import Model
-from giantsteps.numerics.models.network import Network, SimulationError
+from giantsteps.numerics.models.network import Network
 from giantsteps.numerics.saddle_point.ridge import solve
 from giantsteps.verify.checks.finite_size import Observation, compare
 
@@ -32,22 +32,6 @@ def test_unit_rows_report_no_chi_and_gaussian_rows_do() -> None:
     unit = simulate(replace(GAUSSIAN, gaussian_rows=False), dimension=40, seeds=1)
     assert "chi" not in unit.estimates
     assert "chi" in simulate(GAUSSIAN, dimension=40, seeds=1).estimates
-
-
-def test_a_network_may_start_from_gaussian_rows() -> None:
-    sizes = Sizes.rounded(60, alpha=1.0, beta=2.0, alpha0=1.0, fractions=(1.0,))
-    still = replace(NETWORK, eta=0.0)
-    rows = trained_network(still, sizes, np.random.default_rng(2), np.random.default_rng(3)).weights
-    norms = np.sum(rows**2, axis=1)
-    # Unit rows would have norms equal to rounding; these scatter by sqrt(2/60) = 0.18.
-    assert 0.1 < norms.std() < 0.3
-
-
-def test_what_is_not_simulated_says_so() -> None:
-    with pytest.raises(SimulationError, match="from its gradient step: give alpha0=2, eta=3"):
-        simulate(GAUSSIAN, dimension=40, seeds=1, kind="network")
-    with pytest.raises(SimulationError, match="Gaussian rows"):
-        simulate(GAUSSIAN, dimension=40, seeds=1, kind="equivalent")
 
 
 @pytest.mark.parametrize("subject", [GAUSSIAN, NETWORK], ids=["srf", "network"])

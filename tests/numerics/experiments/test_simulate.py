@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -74,18 +75,6 @@ def test_estimates_are_mean_and_standard_error() -> None:
     assert run.test_error.standard_error == pytest.approx(by_hand, rel=1e-14)
     assert run.training_error == run.estimates["training_error"]
     assert simulate(WORKED, dimension=20, seeds=1).test_error.standard_error == math.inf
-
-
-def test_unusable_requests_are_refused() -> None:
-    with pytest.raises(SimulationError, match="unknown kind"):
-        simulate(WORKED, dimension=20, seeds=1, kind="other")
-    with pytest.raises(SimulationError, match="seeds"):
-        simulate(WORKED, dimension=20, seeds=0)
-    with pytest.raises(SimulationError, match="gradient step"):
-        simulate(WORKED, dimension=20, seeds=1, kind="network")
-    for changes in ({"alpha": 0.0}, {"ridge": -1.0}, {"eta": math.nan}, {"beta": math.inf}):
-        with pytest.raises(SimulationError, match="not accepted"):
-            network(**changes)
 
 
 # Theory against simulation. Each call of `agreement` has a false-alarm rate of FALSE_ALARM = 0.1 % for all its
@@ -179,10 +168,16 @@ def test_a_density_of_letters_is_simulated_as_spiked_random_features_alone() -> 
     assert dict(found.samples).keys() == set(OF_LETTERS)
 
 
-def test_kinds_that_a_model_does_not_have_are_refused() -> None:
-    rows = replace(WORKED, gaussian_rows=True)
-    assert simulate(rows, **GIVEN, kind="srf").kind == "srf"
-    with pytest.raises(SimulationError, match="rows of equal norm"):
-        simulate(rows, **GIVEN, kind="equivalent")
-    with pytest.raises(SimulationError, match="no uniform inputs"):
-        simulate(WORKED, **GIVEN, kind="equivalent", inputs=Inputs("uniform"))
+@pytest.mark.parametrize(
+    ("subject", "changes", "words"),
+    [
+        (WORKED, {"kind": "other"}, "unknown kind"),
+        (WORKED, {"seeds": 0}, "seeds"),
+        (WORKED, {"kind": "network"}, "from its gradient step: give alpha0=2, eta=3"),
+        (replace(WORKED, gaussian_rows=True), {"kind": "equivalent"}, "rows of equal norm"),
+        (WORKED, {"kind": "equivalent", "inputs": Inputs("uniform")}, "no uniform inputs"),
+    ],
+)
+def test_unusable_requests_are_refused(subject: Model, changes: dict[str, Any], words: str) -> None:
+    with pytest.raises(SimulationError, match=words):
+        simulate(subject, **{**GIVEN, **changes})

@@ -13,7 +13,6 @@ from mpmath import mp
 from giantsteps.derivations.activations.activation import activation
 from giantsteps.numerics.balls.coefficients import Certified, conditional_balls, hermite_balls
 from giantsteps.numerics.bounds.ridge import bounds
-from giantsteps.numerics.bulk.network_constants import slope_constants
 from giantsteps.numerics.gaussian.coefficients import hermite_constants
 from giantsteps.numerics.gaussian.quadrature import integrand
 from giantsteps.numerics.gaussian.settled_moments import settled_moments
@@ -163,30 +162,6 @@ def test_a_steep_step_learns_with_the_right_bulk() -> None:
     found = solve(model)
     assert found.converged
     assert found.error_estimate < 1e-12
-
-
-@pytest.mark.parametrize("steepness", [30, 110, 1000])
-def test_the_network_constants_of_steep_steps(steepness: int) -> None:
-    # s = g - h1 with g = (2k/sqrt(pi)) exp(-k^2 z^2): E g^n z^m by Gaussian integrals.
-    k = float(steepness)
-
-    def power(n: int, m: int) -> float:
-        variance = 1.0 / (1.0 + 2.0 * n * k * k)
-        return (2 * k / math.sqrt(math.pi)) ** n * math.sqrt(variance) * {0: 1.0, 2: variance}[m]
-
-    h1 = power(1, 0)
-    found = slope_constants(activation(f"erf({steepness}*z)"))
-    square = power(2, 0) - h1**2
-    expected = {
-        "square": square,
-        "second": power(1, 2) - h1,
-        "weighted_square": power(2, 2) - 2 * h1 * power(1, 2) + h1**2,
-        "cube": power(3, 0) - 3 * h1 * power(2, 0) + 2 * h1**3,
-        "square_variance": power(4, 0) - 4 * h1 * power(3, 0) + 6 * h1**2 * power(2, 0) - 3 * h1**4 - square**2,
-    }
-    for name, value in expected.items():
-        assert getattr(found, name) == pytest.approx(value, rel=20 * found.error), name
-    assert found.error < 1e-10
 
 
 ROOT_STUDENT = "sign(z)*Abs(z)**(11/20)"

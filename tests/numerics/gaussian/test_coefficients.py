@@ -6,7 +6,6 @@ import math
 
 import numpy as np
 import pytest
-from scipy.special import erf
 
 from giantsteps.derivations.activations.activation import activation
 from giantsteps.numerics.gaussian.coefficients import conditional_coefficients, hermite_constants, target_moments
@@ -50,21 +49,6 @@ def test_unbounded_slopes_are_told_from_integrable_ones() -> None:
     assert found.h1_check + found.h1**2 == pytest.approx(second, rel=1e-6)
 
 
-@pytest.mark.parametrize(("spike", "bulk"), [(1.0, 1.0), (-0.7, 0.6), (2.5, 1.9), (0.0, 1.2)])
-@pytest.mark.parametrize("bias", [0.0, 0.4])
-def test_sign_and_erf_in_closed_form(spike: float, bulk: float, bias: float) -> None:
-    x = spike * KAPPA + bias
-    found = conditional_coefficients(activation("sign"), spike, bulk, bias, KAPPA)
-    mu0, mu1 = erf(x / math.sqrt(2 * bulk)), math.sqrt(2 / (math.pi * bulk)) * np.exp(-x * x / (2 * bulk))
-    assert found.mu0 == pytest.approx(mu0, abs=1e-14)
-    assert found.mu1 == pytest.approx(mu1, abs=1e-14)
-    assert found.mu2**2 == pytest.approx(1 - mu0**2 - bulk * mu1**2, abs=1e-14)
-    found = conditional_coefficients(activation("erf"), spike, bulk, bias, KAPPA)
-    assert found.mu0 == pytest.approx(erf(x / math.sqrt(1 + 2 * bulk)), abs=1e-14)
-    slope = 2 / math.sqrt(math.pi * (1 + 2 * bulk)) * np.exp(-x * x / (1 + 2 * bulk))
-    assert found.mu1 == pytest.approx(slope, abs=1e-14)
-
-
 @pytest.mark.parametrize("text", ["tanh", "relu", "hardtanh", "sign", "sin"])
 def test_mu1_is_the_slope_of_mu0_and_mu0_solves_the_heat_equation(text: str) -> None:
     function, spike, bulk, step = activation(text), 1.3, 0.8, 1e-3
@@ -79,17 +63,6 @@ def test_mu1_is_the_slope_of_mu0_and_mu0_solves_the_heat_equation(text: str) -> 
     heat = 8 * (mu(0, bulk + step)[0] - mu(0, bulk - step)[0]) - (mu(0, bulk + 2 * step)[0] - mu(0, bulk - 2 * step)[0])
     bend = 8 * (mu(step)[1] - mu(-step)[1]) - (mu(2 * step)[1] - mu(-2 * step)[1])
     assert heat == pytest.approx(0.5 * bend, abs=12 * step * 1e-8)
-
-
-@pytest.mark.parametrize("alignment", [0.0, 0.3, -0.9, 0.99999, 1 - 1e-12])
-def test_target_moments_of_sign_in_closed_form(alignment: float) -> None:
-    width = math.sqrt((1 - alignment) * (1 + alignment))
-    y0, y1, y2 = target_moments(activation("sign"), alignment, KAPPA * width)
-    x = alignment * KAPPA
-    # At alignment 1 - 1e-12 the argument itself is known to 1e-16/1e-6.
-    assert y0 == pytest.approx(erf(x / math.sqrt(2)), abs=1e-13)
-    assert y1 == pytest.approx(2 * PHI0 * np.exp(-0.5 * x * x), abs=1e-13)
-    assert y2 == pytest.approx(np.ones(6), abs=1e-13)
 
 
 @pytest.mark.parametrize("alignment", [1.0, -1.0])

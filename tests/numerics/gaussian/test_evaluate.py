@@ -6,7 +6,9 @@ import mpmath
 import numpy as np
 import pytest
 
-from giantsteps.derivations.expressions.parser import ExpressionError, derivative, parse
+from giantsteps.derivations.expressions.calculus import derivative
+from giantsteps.derivations.expressions.parser import parse
+from giantsteps.derivations.expressions.tree import ExpressionError
 from giantsteps.numerics.gaussian.evaluate import compile_numpy, evaluate_mpmath
 from tests.derivations.expressions.test_expressions import NAMES
 

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 
 from giantsteps.derivations.activations.activation import activation
 from giantsteps.numerics.bounds.any_loss import loss_bounds
-from giantsteps.numerics.bounds.least_bounds import best_bounds_spike
-from giantsteps.numerics.bounds.ridge import best_eta, best_spike, upper_bound
+from giantsteps.numerics.bounds.best_rate import best_bounds, best_eta
+from giantsteps.numerics.bounds.ridge import upper_bound
 from giantsteps.numerics.models.losses import LOGISTIC, SQUARE
 from giantsteps.numerics.models.model import Model, ModelError, ReadoutGroup
 from giantsteps.numerics.models.network import Network
@@ -198,23 +198,18 @@ def test_a_batch_refuses_what_its_model_does_not_have() -> None:
 
 
 def test_the_best_rate_leads_to_the_model_of_its_step() -> None:
-    found = best_eta(
-        TANH, SIN, alpha=1.0, beta=2.0, alpha0=2.0, ridge=0.1, noise=0.3, largest=6.0, points=5, bulk_model="isotropic"
-    )
+    found = best_eta(built("step", {"beta": 2.0, "noise": 0.3}), largest=6.0, points=5)
     anew = built("step", {"beta": 2.0, "noise": 0.3, "eta": found.eta})
     assert found.model == anew
     assert solve(anew).test_error == pytest.approx(found.test_error, rel=1e-10)
 
 
 def test_the_best_spike_is_for_models_whose_spike_may_change() -> None:
-    for search in (best_spike, best_bounds_spike):
-        with pytest.raises(ModelError, match="as_given"):
-            search(built("step", {}))
+    with pytest.raises(ModelError, match="as_given"):
+        best_bounds(built("step", {}), "spike")
     model = built("step", {})
-    found = best_spike(model.as_given(), largest=3.0, points=7)
-    best = Model(
-        TANH, SIN, 1.0, 1.0, 0.1, spike=found.spike, bulk=model.bulk, alignment=model.alignment
-    )  # fmt: skip
+    found = best_bounds(model.as_given(), "spike", largest=3.0, points=7).upper
+    best = Model(TANH, SIN, 1.0, 1.0, 0.1, spike=found.at, bulk=model.bulk, alignment=model.alignment)
     assert upper_bound(best) == pytest.approx(found.bound, rel=1e-12)
 
 

@@ -11,7 +11,7 @@ import pytest
 from giantsteps.derivations.activations.activation import activation
 from giantsteps.numerics.models import gradient_step as steps
 from giantsteps.numerics.models.gradient_step import StepMap
-from giantsteps.numerics.models.model import Model, ReadoutGroup
+from giantsteps.numerics.models.model import Model
 from giantsteps.numerics.models.parameters import EXACT, MapErrors, ModelError
 from giantsteps.numerics.saddle_point.ridge import solve
 
@@ -39,49 +39,6 @@ def test_numbers_of_a_step_are_its_own_to_rounding(name: str) -> None:
     for off, same in ((0.9 * scale, True), (-0.9 * scale, True), (1.2 * scale, False), (-1.2 * scale, False)):
         with nullcontext() if same else pytest.raises(ModelError, match="cannot be changed alone"):
             replace(model, **{name: getattr(model, name) + off})
-
-
-@pytest.mark.parametrize("weight", [1.0, -0.5])
-def test_bulks_of_a_network_are_those_of_its_step(weight: float) -> None:
-    def given(student: str, off: float, rows: bool) -> None:
-        groups = ReadoutGroup(1.0, 0.5), ReadoutGroup(weight, 0.5)
-        bulk = Model.from_gradient_step(student, "sin", **STEP, readout=groups, bulk_model="isotropic").bulks[1]
-        groups = groups[0], replace(groups[1], bulk=bulk * (1.0 + off))
-        Model.from_gradient_step(student, "sin", **STEP, readout=groups, gaussian_rows=rows)
-
-    given("tanh", 0.9e-9, False)
-    given("relu", -0.9e-9, False)
-    given("tanh", 0.0, True)
-    for off in (1.1e-9, -1.1e-9):
-        with pytest.raises(ModelError, match=r"omit it, for example readout=\(ReadoutGroup"):
-            given("tanh", off, False)
-    for student in ("z**2", "relu", "exp(z/4)"):
-        with pytest.raises(ModelError, match="odd activations"):
-            given(student, 0.0, True)
-
-
-def test_neurons_count_and_not_groups() -> None:
-    # A group cut in two unequal ones of its weight is the same network: E[u] = 0.7 - 0.15 either way.
-    whole = ReadoutGroup(1.0, 0.7), ReadoutGroup(-0.5, 0.3)
-    cut = ReadoutGroup(1.0, 0.6), ReadoutGroup(1.0, 0.1), ReadoutGroup(-0.5, 0.3)
-    assert steps.mean_weight(whole) == pytest.approx(0.55, rel=1e-14)
-    assert steps.mean_weight(cut) == pytest.approx(0.55, rel=1e-14)
-    one, other = (
-        Model.from_gradient_step(
-            "relu(z)",
-            "sin(z + 1/2)",
-            alpha=1.5,
-            beta=1.2,
-            ridge=0.1,
-            alpha0=2.0,
-            eta=3.0,
-            readout=groups,
-            bulk_model="isotropic",
-        )
-        for groups in (whole, cut)
-    )
-    assert (other.spike, other.bulk, other.alignment) == pytest.approx((one.spike, one.bulk, one.alignment), rel=1e-14)
-    assert other.bulks == pytest.approx((one.bulks[0], *one.bulks), rel=1e-14)
 
 
 @pytest.mark.parametrize(("noise", "bulk"), [(0.0, 1.0), (0.1, None)])

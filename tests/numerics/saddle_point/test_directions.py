@@ -12,11 +12,8 @@ from giantsteps.derivations.activations.activation import activation
 from giantsteps.derivations.bulk.blocks import LETTERS
 from giantsteps.derivations.saddle_point import symbols
 from giantsteps.numerics.bounds.ridge import bounds
-from giantsteps.numerics.experiments.ridge import natural_scales, predicted
-from giantsteps.numerics.experiments.simulate import simulate
 from giantsteps.numerics.models.model import Model, ReadoutGroup
 from giantsteps.numerics.saddle_point.ridge import solve
-from giantsteps.verify.checks.finite_size import Observation, compare_all
 from giantsteps.verify.compiled.saddle_points import solved
 from giantsteps.verify.compiled.theorems import two_letters
 
@@ -128,20 +125,3 @@ def test_bounds_have_all_functions() -> None:
     # The span of one direction's functions is smaller.
     single = bounds(model("tanh", "sin", ((math.hypot(1.5, 1.0),),), (0.6,)))
     assert found.lower < single.lower
-
-
-@pytest.mark.parametrize("kind", ["srf", "equivalent"])
-def test_simulation_agrees(kind: str) -> None:
-    case = model("tanh", "sin", PLANE, (0.6, 0.5), noise=0.1)
-    runs = [simulate(case, dimension=d, seeds=10, seed=7, kind=kind) for d in (80, 160, 320)]
-    theories = [predicted(solve(run.model), run.sizes) for run in runs if isinstance(run.model, Model)]
-    names = list(theories[0])
-    assert {"zeta[0,0]", "zeta[0,1]", "zeta[1,0]", "zeta[1,1]"} <= set(names)
-    report = compare_all(
-        {n: [Observation(r.dimension, r.values(n), t[n]) for r, t in zip(runs, theories, strict=True)] for n in names},
-        limits=predicted(solve(case)),
-        scales=natural_scales(solve(case)),
-        required=("test_error",),
-    )
-    # The protocol refutes a right theory with probability 1e-3 at most.
-    assert report.verdict != "REFUTED", report.sentence

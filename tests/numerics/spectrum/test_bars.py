@@ -13,7 +13,6 @@ from giantsteps.numerics.models.model import Model, ReadoutGroup
 from giantsteps.numerics.spectrum.axis import Axis
 from giantsteps.numerics.spectrum.density import Spectrum, equations_of, spectrum, stieltjes
 from giantsteps.numerics.spectrum.edges import edge_law
-from tests.shared.spectrum_family import law_of
 
 ONE = (ReadoutGroup(1.0, 1.0),)
 TWO = (ReadoutGroup(1.0, 0.5), ReadoutGroup(-0.5, 0.5, 1.3))
@@ -40,25 +39,6 @@ MODELS = {
     # Samples of small variance leave a tail at the lower edge, whose density falls by ten decades.
     "three biased groups, fewer samples": _model("tanh", BIASED, alpha=0.5),
 }
-
-
-QUICK = ("one biased group", "three biased groups, fewer samples")
-
-
-@pytest.mark.parametrize(
-    "name",
-    [name if name in QUICK else pytest.param(name, marks=pytest.mark.thorough) for name in MODELS],
-)
-def test_the_density_is_one(name: str) -> None:
-    model = MODELS[name]
-    found = law_of(model)
-    # Between the intervals and beyond them there is none: g is real there.
-    outside = [1.3 * found.edges[-1][1]] + [
-        0.5 * (a[1] + b[0]) for a, b in zip(found.edges, found.edges[1:], strict=False)
-    ]
-    for x in outside:
-        if math.isfinite(x) and all(abs(x - other) > 1e-6 for other in found.detached):
-            assert abs(stieltjes(model, complex(x)).imag) < 1e-9
 
 
 def _beyond(found: Spectrum, model: Model, low: float, high: float) -> float:

@@ -11,9 +11,7 @@ from giantsteps.derivations.activations.activation import activation
 from giantsteps.numerics.experiments.ensembles import Sizes, spiked_random_features
 from giantsteps.numerics.gaussian.coefficients import conditional_coefficients
 from giantsteps.numerics.models.model import Model, ReadoutGroup
-from giantsteps.numerics.saddle_point.ridge import solve
-from giantsteps.numerics.spectrum.density import Spectrum, spectrum, stieltjes
-from tests.shared.spectrum_family import law_of
+from giantsteps.numerics.spectrum.density import spectrum, stieltjes
 
 VALUES = {"alpha": 1.5, "beta": 1.0, "ridge": 0.1, "spike": 1.0, "bulk": 1.0, "alignment": 0.8}
 TWO = (ReadoutGroup(1.0, 0.5, 1.0, 0.0), ReadoutGroup(-0.5, 0.5, 1.3, 0.2))
@@ -28,18 +26,6 @@ def _sample(model: Model, d: int, seed: int) -> np.ndarray:
     sizes = Sizes.rounded(d, alpha=model.alpha, beta=model.beta, fractions=model.fractions)
     phi = spiked_random_features(model, sizes, rng).features(rng.standard_normal((sizes.n, d)))
     return np.linalg.eigvalsh(phi.T @ phi / sizes.p)
-
-
-@pytest.mark.parametrize(
-    "model",
-    [_model("tanh"), _model("relu", spike=1.5), _model("tanh", readout=TWO), _model("sign", alpha=0.6)],
-    ids=["tanh", "relu", "two groups", "fewer samples"],
-)
-def test_off_the_support_it_is_the_ridge_solvers(model: Model) -> None:
-    for ridge in (0.1, 2.0):
-        tau = float(np.sum(solve(model.changed(ridge=ridge)).order_parameters.V2))
-        # Another rule along the spike and another Newton's method: rounding.
-        assert stieltjes(model, complex(-ridge)) == pytest.approx(tau, rel=1e-11)
 
 
 def test_off_the_axis_it_is_a_samples_transform() -> None:
@@ -60,53 +46,6 @@ def test_a_linear_network_without_spike_is_a_product_of_two_wisharts() -> None:
     assert low == pytest.approx((1.0 - 0.5) ** 2, rel=2.0 / 400.0)
     assert high == pytest.approx((1.0 + 0.5) ** 2, rel=2.0 / 400.0)
     assert found.atom_at_zero == pytest.approx(1.0 - 0.25 / 400.0, abs=1e-15)
-
-
-CASES = {
-    "tanh": _model("tanh"),
-    "fewer samples": _model("sin", alpha=0.5),
-    "as many": _model("sign", alpha=1.0),
-    "linear": _model("z", beta=2.0),
-    "two groups": _model("tanh", readout=TWO),
-}
-
-
-@pytest.mark.parametrize("name", CASES)
-def test_mass_and_moments(name: str) -> None:
-    model = CASES[name]
-    found = law_of(model)
-    # rank: n samples, and d where the features are linear.
-    rank = min(model.alpha, model.beta, 1.0 if name == "linear" else math.inf)
-    assert found.atom_at_zero == pytest.approx(1.0 - rank / model.beta, abs=1e-14)
-
-
-def _expected(found: Spectrum, model: Model, low: float, high: float) -> float:
-    nodes, weights = np.polynomial.legendre.leggauss(24)
-    x = 0.5 * (low + high) + 0.5 * (high - low) * nodes
-    imaginary = np.array([stieltjes(model, complex(y)).imag for y in x])
-    return 0.5 * (high - low) * float(weights @ imaginary)
-
-
-@pytest.mark.parametrize("model", [_model("tanh"), _model("erf", alpha=3.0, beta=0.5)], ids=["tanh", "erf"])
-def test_edges_are_a_samples(model: Model) -> None:
-    found = spectrum(model)
-    ((low, high),) = found.edges
-    values = _sample(model, 400, 2)
-    p = len(values)
-    top, bottom = values[-2], values[0]
-    # An extreme eigenvalue lies where the theory expects about one beyond it; its law (Tracy-Widom) puts it past the
-    # edge by more than 1.5 p^(-2/3) of the range, or where four are expected, less than once in a thousand.
-    slack = 1.5 * p ** (-2.0 / 3.0)
-    assert top < high * (1.0 + slack)
-    assert bottom > low * (1.0 - 8.0 * slack)
-    if top < high:
-        assert p * _expected(found, model, float(top), high) / math.pi < 4.0
-    if bottom > low:
-        assert p * _expected(found, model, low, float(bottom)) / math.pi < 4.0
-    # No other eigenvalue leaves the support: one outlier.
-    assert len(found.outliers) == 1
-    assert found.detached == ()
-    assert values[-1] > 3.0 * high
 
 
 def test_edges_are_turning_points() -> None:

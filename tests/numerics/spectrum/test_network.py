@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import math
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 import pytest
+from scipy.integrate import quad
 
 from giantsteps.derivations.activations.activation import activation
 from giantsteps.numerics.bulk.network import NetworkBulk
@@ -15,10 +17,9 @@ from giantsteps.numerics.models.model import Model, ModelError, ReadoutGroup
 from giantsteps.numerics.models.network import Network
 from giantsteps.numerics.saddle_point.profile import profile
 from giantsteps.numerics.saddle_point.ridge import solve
-from giantsteps.numerics.spectrum import density
 from giantsteps.numerics.spectrum.axis import Axis, SpectrumError, continued, mean_eigenvalue
 from giantsteps.numerics.spectrum.density import equations_of, spectrum, stieltjes
-from giantsteps.numerics.spectrum.network import NetworkEquations
+from giantsteps.numerics.spectrum.network import NetworkEquations, label_line, unbounded_labels
 from giantsteps.numerics.spectrum.outliers import outliers_of
 
 RATIOS: dict[str, Any] = {"alpha": 1.5, "beta": 0.8, "ridge": 0.1, "alpha0": 1.0, "eta": 6.0, "noise": 0.2}
@@ -236,25 +237,32 @@ def test_outliers_of_a_step_up_and_one_down_are_the_same() -> None:
     assert (down.slope, down.correction) == pytest.approx((up.slope, up.correction), rel=1e-9)
 
 
+@pytest.mark.parametrize("target", ["tanh(6*z)", "sin(4*z)", "exp(-z**2*3)", "sign(z - 0.3)"])
+@pytest.mark.parametrize("noise", [0.0, 0.3])
+def test_averages_over_the_line_of_labels_are_those_of_adaptive_quadrature(target: str, noise: float) -> None:
+    function, centre = activation(target), 0.2
+    names = {"tanh(6*z)": lambda u: math.tanh(6 * u), "sin(4*z)": lambda u: math.sin(4 * u)}
+    names |= {"exp(-z**2*3)": lambda u: math.exp(-3 * u * u), "sign(z - 0.3)": lambda u: math.copysign(1.0, u - 0.3)}
+    line = label_line(function, noise, centre)
+    table = line.table(line.chosen(np.array([0.1 + 0.0j, 0.5 + 0.0j])))
+    assert float(table.weights.sum()) == pytest.approx(1.0, rel=1e-12)
+
+    def expected(power: int) -> float:
+        def at(u: float) -> float:
+            return (names[target](u) - centre) ** power * math.exp(-0.5 * u * u) / math.sqrt(2.0 * math.pi)
+
+        cuts = [-9.0, -1.0, 0.0, 0.3, 1.0, 9.0]
+        return sum(quad(at, a, b, epsabs=1e-14, limit=200)[0] for a, b in pairwise(cuts))
+
+    first, second = (float(table.weights @ row) for row in table.features)
+    # QUADPACK's goal for five intervals of numbers of order one.
+    assert first == pytest.approx(expected(1), abs=1e-12)
+    assert second == pytest.approx(expected(2) + noise, abs=1e-12)
+
+
 @pytest.mark.parametrize(
-    ("target", "noise", "bulk_model", "unbounded"),
-    [
-        ("sin", 0.0, "network", False), ("sin", 0.1, "network", True), ("z", 0.0, "network", True),
-        ("exp(z/4)", 0.0, "network", True), ("z", 0.1, "isotropic", False),
-    ],
-)  # fmt: skip
-def test_where_labels_have_no_bound_the_support_of_a_network_has_none(
-    target: str, noise: float, bulk_model: str, unbounded: bool, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    # The isotropic bulk of the same step has equal rows, whatever the labels are.
-    class Asked(Exception):
-        pass
-
-    def resolved(axis: Any, grid: Any, to_zero: bool, unbounded: bool) -> Any:
-        raise Asked(unbounded)
-
-    monkeypatch.setattr(density, "_resolved", resolved)
-    monkeypatch.setattr(density, "_grid", lambda *_: [])
-    with pytest.raises(Asked) as found:
-        spectrum.__wrapped__(_network("tanh", target, bulk_model, noise=noise))
-    assert found.value.args == (unbounded,)
+    ("target", "noise", "unbounded"),
+    [("sin", 0.0, False), ("sign", 0.0, False), ("sin", 0.1, True), ("z", 0.0, True), ("exp(z/4)", 0.0, True)],
+)
+def test_labels_without_bound(target: str, noise: float, unbounded: bool) -> None:
+    assert unbounded_labels(_network(target=target, noise=noise)) is unbounded

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
 import pytest
@@ -17,7 +16,7 @@ from giantsteps.numerics.saddle_point.profile import profile
 from giantsteps.numerics.spectrum import outliers
 from giantsteps.numerics.spectrum.axis import mean_eigenvalue
 from giantsteps.numerics.spectrum.density import spectrum
-from giantsteps.numerics.spectrum.point import Equations, RowLaw
+from giantsteps.numerics.spectrum.point import Equations
 
 VALUES = {"alpha": 1.5, "beta": 1.0, "ridge": 0.1, "spike": 1.0, "bulk": 1.0, "alignment": 0.8}
 
@@ -107,22 +106,6 @@ def test_norms_move_the_outlier_by_finite_differences() -> None:
     assert gaussian.correction - unit.correction == pytest.approx(expected, rel=1e-2)
 
 
-def test_second_order_terms_of_a_sine_in_closed_form() -> None:
-    """mu0 = exp(-c/2) sin(r kappa + b), of which every derivative in r, c and b is known."""
-    r, bulk, bias = 1.2, 0.8, 0.4
-    model = _model("sin", spike=r, bulk=bulk, readout=(ReadoutGroup(1.0, 1.0, bias=bias),))
-    along, mixed, norm = (np.array([value]) for value in (0.7, -0.9, 1.6))
-    table = profile(model)
-    slope, shift = outliers._second_order(model, table, RowLaw(along, mixed, norm))
-    kappa = table.kappa
-    sine, cosine = (math.exp(-bulk / 2) * f(r * kappa + bias) for f in (np.sin, np.cos))
-    assert slope[0] == pytest.approx(-sine / 2, abs=1e-11)
-    # (kappa^2 mu0''/2 - k2) V[s], kappa k2' Cov and (dk2/dc)/2 Var of the norm; differences of step 1e-3 are right to
-    # its square.
-    expected = -(kappa**2 - 1) * sine / 2 * along - kappa * cosine / 2 * mixed + sine / 8 * norm
-    assert (np.abs(shift[0] - expected) <= 1e-6 * (1.0 + kappa**2)).all()
-
-
 @pytest.mark.thorough
 def test_a_detached_eigenvalue_is_a_samples() -> None:
     """A bias holds neurons off until kappa = 2.3: few samples, all far along the spike, carry one eigenvalue out."""
@@ -146,25 +129,6 @@ def test_a_detached_eigenvalue_is_a_samples() -> None:
     assert large_error < 0.03 * predicted
 
 
-def test_a_sign_that_changes_at_a_pole_is_no_eigenvalue(monkeypatch: pytest.MonkeyPatch) -> None:
-    # A root between the bands and one above them, beside poles: at 2.5 and pi, and at 9 and 4 pi.
-    def secular(table: Any, x: float, overlap: Any) -> float:
-        # A bisection may end on a pole itself.
-        below = (x - math.pi) * (x - 4.0 * math.pi) or 1e-100
-        return float((x - 2.5) * (x - 9.0) / below)
-
-    monkeypatch.setattr(outliers, "_secular", secular)
-    anything: Any = None
-    edges = ((0.5, 2.0), (4.0, 8.0))
-    found = outliers.detached_eigenvalues(anything, edges, np.float64, lambda point: point)  # type: ignore[arg-type]
-    # To 45 halvings of a sixtieth of the gap.
-    assert found == pytest.approx((2.5, 9.0), rel=1e-12)
-    # Where the support has no end there is nothing above it.
-    open_above = ((0.5, 2.0), (4.0, math.inf))
-    found = outliers.detached_eigenvalues(anything, open_above, np.float64, lambda point: point)  # type: ignore[arg-type]
-    assert found == pytest.approx((2.5,), rel=1e-12)
-
-
 @pytest.mark.parametrize(("spike", "seen"), [(1e-5, True), (2e-6, True), (5e-7, False), (0.0, False)])
 def test_a_mean_at_the_rounding_of_the_activation_is_none(spike: float, seen: bool) -> None:
     # E[mu0^2] is some r^2/3 beside w + mu0^2 of order one, and counts from a millionth of a millionth on.
@@ -185,25 +149,6 @@ def test_the_mean_eigenvalue_is_the_first_moment_of_every_group() -> None:
     assert mean_eigenvalue(Equations(model)) == pytest.approx(1.5 / 0.8 * expected, rel=1e-11)
 
 
-def test_the_secular_determinant_has_every_pair_of_groups_and_of_overlaps() -> None:
-    groups = ReadoutGroup(1.0, 0.6, 0.4, 0.1), ReadoutGroup(-0.7, 0.4, 1.3, 0.3)
-    model, rng = _model("relu", readout=groups), np.random.default_rng(4)
-    table = profile(model, 1)
-    # 1 + V = 1 + sum_ab T_ab mu1_a mu1_b + sum_a tau_a mu2_a^2 with T_12 twice; K is no diagonal matrix.
-    (first, both, second), tau = (0.3, 0.2, 0.5), (0.4, 0.1)
-    one, other = table.mu1
-    V = first * one**2 + 2.0 * both * one * other + second * other**2 + np.array(tau) @ table.mu2_squared
-    size = len(table.along)
-    K = rng.standard_normal((size, size))
-    weights, f = table.weights / (1.0 + V), table.along
-    values, vectors = np.linalg.eigh((table.mu0 * table.weights) @ table.mu0.T)
-    m = (vectors.T @ table.mu0) / np.sqrt(values)[:, None]
-    top = np.hstack([(m * weights) @ m.T, (m * weights) @ f.T])
-    below = np.hstack([K @ (f * weights) @ m.T, np.eye(size) + K @ (f * weights) @ f.T])
-    found = outliers._secular(table, np.array([first, both, second, *tau]), K)
-    assert found == pytest.approx(float(np.linalg.det(np.vstack([top, below]))), rel=1e-9)
-
-
 TWO = (ReadoutGroup(1.0, 0.5), ReadoutGroup(-1.0, 0.5))
 THREE = (ReadoutGroup(1.0, 0.3), ReadoutGroup(0.4, 0.3, bias=1.0), ReadoutGroup(-0.7, 0.4, bias=-0.5))
 
@@ -215,9 +160,7 @@ NEAR = "cos(z) + 1.14593*sin(z)"
 @pytest.mark.parametrize(
     ("student", "readout"), [("relu", TWO), ("tanh", THREE), (NEAR, TWO)], ids=["relu", "tanh", "near slopes"]
 )
-def test_outliers_repel_each_other_as_those_of_drawn_means_do(
-    student: str, readout: tuple[ReadoutGroup, ...]
-) -> None:
+def test_outliers_repel_each_other_as_those_of_drawn_means_do(student: str, readout: tuple[ReadoutGroup, ...]) -> None:
     model = _model(student, readout=readout)
     found = [outlier for outlier in spectrum(model).outliers if outlier.slope > 1e-3]
     assert len(found) > 1

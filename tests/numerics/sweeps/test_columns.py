@@ -4,21 +4,18 @@ from __future__ import annotations
 
 import math
 from dataclasses import fields, replace
-from types import SimpleNamespace
 from typing import Any
 
-import numpy as np
 import pytest
 
 from giantsteps.derivations.activations.activation import activation
 from giantsteps.numerics.experiments.ensembles import Sizes
 from giantsteps.numerics.experiments.simulate import simulate
-from giantsteps.numerics.models.model import Model, ModelError, ReadoutGroup
+from giantsteps.numerics.models.model import Model, ReadoutGroup
 from giantsteps.numerics.models.network import Network
 from giantsteps.numerics.models.solution import Solution
 from giantsteps.numerics.saddle_point.one_group.batch import AT_WIDTH, solve_together
 from giantsteps.numerics.saddle_point.solve import solve
-from giantsteps.numerics.sweeps import chunk
 from giantsteps.numerics.sweeps.chunk import columns
 from giantsteps.numerics.sweeps.sweep import Axis, Experiment, Sweep, SweepError
 from tests.shared.sweeping import SAME, rows, theory
@@ -146,74 +143,6 @@ def test_the_theory_beside_a_simulation_is_at_its_ratios() -> None:
 
 
 # --- points solved alone
-
-
-def fake(**changes: Any) -> Any:
-    """A solution that says what it is asked to."""
-    order = SimpleNamespace(
-        m=np.array([1.0]), zeta=np.array([2.0]), psi=np.array([3.0]), q1=np.array([[4.0]]), q2=np.array([5.0]),
-        V1=np.array([[6.0]]), V2=np.array([7.0]), chi=np.zeros(0),
-    )  # fmt: skip
-    given = {
-        "converged": True, "status": "converged", "order_parameters": order, "test_error": 8.0, "training_error": 9.0,
-        "residual": 10.0, "error_estimate": 11.0,
-    } | changes  # fmt: skip
-    return SimpleNamespace(**given)
-
-
-def refused(width: int) -> Any:
-    raise ModelError("not at this width")
-
-
-@pytest.mark.parametrize("limit", [True, False])
-@pytest.mark.parametrize("wide", [True, False, None])
-def test_a_point_that_has_not_converged_says_so(
-    limit: bool, wide: bool | None, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    asked: list[int] = []
-
-    def at_width(width: int) -> Any:
-        asked.append(width)
-        return fake(test_error=12.0, training_error=13.0, error_estimate=14.0, converged=wide)
-
-    status = "converged" if limit else "no fixed point was found"
-    alone = fake(at_width=at_width if wide is not None else refused, converged=limit, status=status)
-    monkeypatch.setattr(chunk, "solve", lambda model: alone)
-    monkeypatch.setattr(chunk, "solve_together", lambda models, width: {})
-    (row,) = rows(theory({"ridge": (0.2,)}, width=WIDTH))
-    assert asked == [WIDTH] * (limit and wide is not None)
-    assert (row["converged"], row["status"]) == (int(limit), status)
-    names = ("m", "zeta", "psi", "q1", "q2", "V1", "V2", "test_error", "training_error", "residual", "error_estimate")
-    assert [row[name] for name in names] == [float(k) for k in range(1, 12)]
-    at = (12.0, 13.0, 14.0) if limit and wide else (None, None, None)
-    assert tuple(row[name] for name in AT_WIDTH) == at
-
-
-def test_all_that_went_wrong_at_a_point_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
-    def broken(*_: Any, **__: Any) -> Any:
-        raise ModelError("no simulation")
-
-    monkeypatch.setattr(chunk, "solve", lambda model: fake(converged=False, status="no theory"))
-    monkeypatch.setattr(chunk, "solve_together", lambda models, width: {})
-    monkeypatch.setattr(chunk, "simulate_ridges", broken)
-    found = rows(theory({"ridge": (0.2, 0.3)}, kind="both", experiment=Experiment(20, 2)))
-    assert [(row["converged"], row["status"]) for row in found] == [(0, "no theory; no simulation")] * 2
-
-
-def test_neighbours_that_fail_together_are_tried_one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
-    calls: list[list[float]] = []
-    right = chunk.simulate_ridges
-
-    def picky(subject: Any, ridges: list[float], **more: Any) -> Any:
-        calls.append(list(ridges))
-        if 0.3 in ridges:
-            raise ModelError("not this one")
-        return right(subject, ridges, **more)
-
-    monkeypatch.setattr(chunk, "simulate_ridges", picky)
-    found = rows(theory({"ridge": (0.2, 0.3, 0.5)}, kind="simulation", experiment=Experiment(10, 1)))
-    assert [row["status"] for row in found] == ["simulated", "not this one", "simulated"]
-    assert calls == [[0.2, 0.3, 0.5], [0.2], [0.3], [0.5]]
 
 
 # --- the digest and what a sweep is held to

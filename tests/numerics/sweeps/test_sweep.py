@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import math
 import sqlite3
-from collections.abc import Callable, Iterator
-from concurrent.futures import Executor, Future, ThreadPoolExecutor
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import replace
 from itertools import product
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -21,16 +20,14 @@ from giantsteps.numerics.models.losses import loss_named
 from giantsteps.numerics.models.model import Model, ReadoutGroup
 from giantsteps.numerics.models.network import Network
 from giantsteps.numerics.saddle_point.any_loss.convex import solve as solve_convex
-from giantsteps.numerics.saddle_point.one_group.batch import AT_WIDTH
 from giantsteps.numerics.saddle_point.ridge import solve
-from giantsteps.numerics.sweeps import chunk
 from giantsteps.numerics.sweeps.chunk import columns, solve_chunk
 from giantsteps.numerics.sweeps.run import WorkerLostError, run
 from giantsteps.numerics.sweeps.store import FILE, LOCK, Store, StoreError
 from giantsteps.numerics.sweeps.sweep import Experiment, Sweep, SweepError
 from giantsteps.reports.answers.sweep_file import read_sweep, sweep_of
 from giantsteps.reports.command_line.problems import InputProblem
-from tests.shared.sweeping import SAME, WORKED, axes, rows, runs_of_chunks, small, stored, theory, written
+from tests.shared.sweeping import SAME, WORKED, Scripted, axes, rows, runs_of_chunks, small, stored, theory, written
 
 
 def test_a_product_runs_through_its_points_in_order_the_last_fastest() -> None:
@@ -50,12 +47,6 @@ def test_a_zip_advances_together() -> None:
     assert [(point["alpha"], point["ridge"]) for point in points] == [(0.5, 0.1), (1.0, 1.0), (2.0, 10.0)]
     with pytest.raises(SweepError, match="alpha has 2, ridge has 3"):
         theory({"alpha": (0.5, 1.0), "ridge": (0.1, 1.0, 10.0)}, mode="zip")
-
-
-def test_the_estimate_at_a_width_is_no_estimate_of_the_limit() -> None:
-    wide = SimpleNamespace(test_error=1.0, training_error=2.0, error_estimate=3.0, converged=True)
-    alone: Any = SimpleNamespace(at_width=lambda width: wide, error_estimate=0.5)
-    assert dict(zip(AT_WIDTH, (1.0, 2.0, 3.0), strict=True)) == chunk._at_width(alone, 20)
 
 
 def test_points_are_enumerated_lazily() -> None:
@@ -358,54 +349,20 @@ def test_points_of_no_chunk_are_dropped_and_counted(tmp_path: Path) -> None:
     assert stored(tmp_path / "out") == whole
 
 
-class Failing(Executor):
-    """The first task meets a defect of the suite; all others wait for ever."""
-
-    def __init__(self) -> None:
-        self.waiting: list[Future[Any]] = []
-
-    def submit(self, task: Callable[..., Any], /, *given: Any, **more: Any) -> Future[Any]:
-        future: Future[Any] = Future()
-        if self.waiting:
-            self.waiting.append(future)
-        else:
-            self.waiting = [future]
-            future.set_exception(ZeroDivisionError("a defect"))
-        return future
-
-
 def test_what_was_not_begun_is_called_off_when_one_task_fails(tmp_path: Path) -> None:
-    executor = Failing()
+    executor = Scripted({1: ZeroDivisionError("a defect"), 2: "waits", 3: "waits"})
     with Store(tmp_path / "out", small(), resume=False, origin={}) as store:
         with pytest.raises(ZeroDivisionError, match="a defect"):
             run(store, executor=executor, window=3)
         assert store.stored == 0
-    assert [future.cancelled() for future in executor.waiting] == [False, True, True]
-
-
-class Breaking(Executor):
-    """Computes in this process; the second task meets a dead worker, and all later ones a broken pool."""
-
-    def __init__(self) -> None:
-        self.submitted = 0
-
-    def submit(self, task: Callable[..., Any], /, *given: Any, **more: Any) -> Future[Any]:
-        self.submitted += 1
-        if self.submitted > 3:
-            raise BrokenProcessPool("the pool is broken")
-        future: Future[Any] = Future()
-        if self.submitted == 2:
-            future.set_exception(BrokenProcessPool("a worker died"))
-        else:
-            future.set_result(task(*given, **more))
-        return future
+    assert [future.cancelled() for future in executor.futures] == [False, True, True]
 
 
 def test_what_was_finished_is_kept_when_a_worker_dies(tmp_path: Path) -> None:
     sweep = small()
     with Store(tmp_path / "out", sweep, resume=False, origin={}) as store:
         with pytest.raises(WorkerLostError):
-            run(store, executor=Breaking(), window=3)
+            run(store, executor=Scripted({2: BrokenProcessPool("a worker died"), 4: "refused"}), window=3)
         assert [number for number, _, _ in store.pending()] == [1]
         assert store.stored == 32
         assert run(store) == 16

@@ -1,29 +1,27 @@
 """A damaged result file: --resume computes what is missing, or refuses in one sentence; it never passes over a hole.
 
-Every table, row and field is deleted or altered in turn, the file is cut and overwritten at many places. The chunks are
-looked up here, not solved, so that hundreds of damages cost little; what is computed again is counted.
+Every table, row and field is deleted or altered in turn, the file is cut and overwritten at many places; what is
+computed again is counted.
 """
 
 from __future__ import annotations
 
-import math
 import random
 import shutil
 import sqlite3
 from collections.abc import Callable, Iterator
-from concurrent.futures import Executor, Future
+from concurrent.futures import Executor
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-import giantsteps.numerics.sweeps.run
 from giantsteps.numerics.sweeps.chunk import Row, solve_chunk
 from giantsteps.numerics.sweeps.run import WorkerLostError, run
-from giantsteps.numerics.sweeps.store import FILE, LOCK, Store, StoreError, _checksum, _seal
-from giantsteps.numerics.sweeps.sweep import Sweep, SweepError
+from giantsteps.numerics.sweeps.store import FILE, LOCK, Store, StoreError
+from giantsteps.numerics.sweeps.sweep import Sweep
 from giantsteps.reports.answers.sweep_file import read_sweep
-from tests.shared.sweeping import command, runs_of_chunks, stored, written
+from tests.shared.sweeping import Scripted, command, runs_of_chunks, stored, written
 
 # 33 points in chunks of 16, 16 and 1; two of them fail.
 GRID = """\
@@ -44,14 +42,6 @@ TABLES = {
 }
 OTHERS = ("NULL", "0", "7", "-1", "1e300", "'x'", "x'00ff'", "CAST(x'ff' AS TEXT)", "'1'")
 Damage = Callable[[Path], None]
-
-
-def test_a_checksum_is_one_of_values_alone() -> None:
-    # The same number twice, as one object and as two: what the interpreter keeps once is no part of the data.
-    number = 1.0 / 3.0
-    one, two = [(1, number, number, "converged")], [(1, number, float(repr(number)), "".join(["con", "verged"]))]
-    assert _checksum(one) == _checksum(two)
-    assert _checksum(one) != _checksum([(1, number, math.nextafter(number, 1.0), "converged")])
 
 
 class Case:
@@ -80,12 +70,6 @@ def stored_like(rows: list[Row], sweep: Sweep) -> list[dict[str, Any]]:
 @pytest.fixture(scope="module")
 def case(tmp_path_factory: pytest.TempPathFactory) -> Case:
     return Case(tmp_path_factory.mktemp("sweep"))
-
-
-@pytest.fixture
-def looked_up(case: Case, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Chunks are looked up instead of solved."""
-    monkeypatch.setattr(giantsteps.numerics.sweeps.run, "solve_chunk", lambda sweep, start, stop: case.rows[start:stop])
 
 
 def executed(*statements: str) -> Damage:
@@ -188,7 +172,6 @@ DAMAGES = [*in_fields(), *in_rows(), *in_bytes()]
 SOME = [*list(in_fields())[::11], *in_rows(), *list(in_bytes())[::5]]
 
 
-@pytest.mark.usefixtures("looked_up")
 @pytest.mark.parametrize(
     ("begun", "damages"),
     [("whole", SOME), *(pytest.param(begun, DAMAGES, marks=pytest.mark.thorough) for begun in ("whole", "half"))],
@@ -217,7 +200,6 @@ def test_a_damaged_file_gives_the_undisturbed_results_or_is_refused(
     assert 0.1 < refusals / len(damages) < 0.9
 
 
-@pytest.mark.usefixtures("looked_up")
 def test_only_what_is_damaged_is_computed_again(case: Case, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     out = tmp_path / "out"
     shutil.copytree(case.whole, out)
@@ -234,67 +216,20 @@ def test_only_what_is_damaged_is_computed_again(case: Case, tmp_path: Path, capf
     assert (code, said.startswith("33 points (1 were there already)")) == (3, True)
 
 
-def test_chunks_are_cut_as_they_were_when_the_sweep_was_begun(
-    case: Case, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+class Finer(Sweep):
+    """As another version would cut it."""
+
+    chunk = 5  # type: ignore[assignment]
+
+
+def test_chunks_are_cut_as_they_were_when_the_sweep_was_begun(case: Case, tmp_path: Path) -> None:
     out = tmp_path / "out"
     shutil.copytree(case.half, out)
-    monkeypatch.setattr(Sweep, "chunk", property(lambda sweep: 5))
-    with Store(out, case.sweep, resume=True, origin={}) as store:
+    with Store(out, Finer(**vars(case.sweep)), resume=True, origin={}) as store:
         assert (store.size, store.kept, store.dropped) == (16, 16, 0)
         assert list(store.pending()) == [(0, 0, 16), (2, 32, 33)]
         run(store)
     assert stored(out) == stored(case.whole)
-
-
-class Cancelling(Executor):
-    """Computes in this process; the second task is cancelled, as by a scheduler that was lost."""
-
-    def __init__(self) -> None:
-        self.submitted = 0
-
-    def submit(self, task: Callable[..., Any], /, *given: Any, **more: Any) -> Future[Any]:
-        self.submitted += 1
-        future: Future[Any] = Future()
-        if self.submitted == 2:
-            future.cancel()
-            future.set_running_or_notify_cancel()
-        else:
-            future.set_result(task(*given, **more))
-        return future
-
-
-class Here(Executor):
-    """Computes in this process."""
-
-    def submit(self, task: Callable[..., Any], /, *arguments: Any, **_: Any) -> Future[Any]:
-        """A task that is done."""
-        future: Future[Any] = Future()
-        future.set_result(task(*arguments))
-        return future
-
-
-@pytest.mark.usefixtures("looked_up")
-@pytest.mark.parametrize("executor", [None, Here()])
-def test_progress_is_what_is_stored_chunk_by_chunk(case: Case, tmp_path: Path, executor: Executor | None) -> None:
-    out, told = tmp_path / "out", list[int]()
-    shutil.copytree(case.half, out)
-    with Store(out, case.sweep, resume=True, origin={}) as store:
-        # Of 33 points in chunks of 16, 16 and 1 the second chunk is there.
-        assert run(store, executor=executor, window=1, progress=told.append) == 17
-        assert told == [16, 32, 33]
-        assert run(store, executor=executor, progress=told.append) == 0
-    assert told[3:] == [33]
-
-
-@pytest.mark.usefixtures("looked_up")
-def test_a_cancelled_task_loses_its_chunk_to_nobody(case: Case, tmp_path: Path) -> None:
-    with Store(tmp_path / "out", case.sweep, resume=False, origin={}) as store:
-        with pytest.raises(WorkerLostError):
-            run(store, executor=Cancelling(), window=3)
-        assert [number for number, _, _ in store.pending()] == [1]
-        run(store)
-    assert stored(tmp_path / "out") == stored(case.whole)
 
 
 @pytest.mark.parametrize(
@@ -307,24 +242,34 @@ def test_a_cancelled_task_loses_its_chunk_to_nobody(case: Case, tmp_path: Path) 
         "DROP TABLE points",
     ],
 )
-def test_another_process_that_writes_at_once_is_noticed(
-    case: Case, tmp_path: Path, meddling: str, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
-) -> None:
-    out = tmp_path / "out"
-
-    def chunk(sweep: Sweep, start: int, stop: int) -> list[Row]:
-        if start == 16:
-            executed(meddling)(out)
-        return case.rows[start:stop]
-
-    monkeypatch.setattr(giantsteps.numerics.sweeps.run, "solve_chunk", chunk)
-    code, said, err = command(capfd, str(case.grid), "--out", str(out))
-    assert (code, said) == (2, "")
-    assert err.count("\n") == 1
-    assert "--resume goes on" in err
+def test_another_process_that_writes_at_once_is_noticed(case: Case, tmp_path: Path, meddling: str) -> None:
+    with Store(tmp_path / "out", case.sweep, resume=False, origin={}) as store:
+        here = Scripted({2: lambda: executed(meddling)(tmp_path / "out")})
+        with pytest.raises(StoreError, match=r"another process|cannot be"):
+            run(store, executor=here, window=1)
 
 
-@pytest.mark.usefixtures("looked_up")
+@pytest.mark.parametrize("executor", [None, Scripted({})])
+def test_progress_is_what_is_stored_chunk_by_chunk(case: Case, tmp_path: Path, executor: Executor | None) -> None:
+    out, told = tmp_path / "out", list[int]()
+    shutil.copytree(case.half, out)
+    with Store(out, case.sweep, resume=True, origin={}) as store:
+        # Of 33 points in chunks of 16, 16 and 1 the second chunk is there.
+        assert run(store, executor=executor, window=1, progress=told.append) == 17
+        assert told == [16, 32, 33]
+        assert run(store, executor=executor, progress=told.append) == 0
+    assert told[3:] == [33]
+
+
+def test_a_cancelled_task_loses_its_chunk_to_nobody(case: Case, tmp_path: Path) -> None:
+    with Store(tmp_path / "out", case.sweep, resume=False, origin={}) as store:
+        with pytest.raises(WorkerLostError):
+            run(store, executor=Scripted({2: "lost"}), window=3)
+        assert [number for number, _, _ in store.pending()] == [1]
+        run(store)
+    assert stored(tmp_path / "out") == stored(case.whole)
+
+
 def test_a_full_disk_is_one_sentence(
     case: Case, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
@@ -388,31 +333,6 @@ def test_what_belongs_to_no_sound_chunk_is_dropped_and_counted(case: Case, tmp_p
     assert runs_of_chunks(tmp_path / "out") == expected
     assert stored(tmp_path / "out", "runs") == [(1, "1"), (2, "2")]
     assert stored(tmp_path / "out") == stored(case.whole)
-
-
-@pytest.mark.parametrize("sealed", [True, False])
-@pytest.mark.parametrize(
-    ("key", "sentence"),
-    [("format", "has the format"), ("digest", "different sweep"), ("suite", None), ("points", None)],
-)
-def test_a_file_of_another_kind_is_refused_with_its_seal_and_without(
-    case: Case, tmp_path: Path, key: str, sentence: str | None, sealed: bool
-) -> None:
-    """With a seal over what it says it is another version's or sweep's; without, its provenance is damaged."""
-    shutil.copytree(case.whole, tmp_path / "out")
-    file = sqlite3.connect(tmp_path / "out" / FILE)
-    file.execute("UPDATE provenance SET value = '1' || value WHERE key = ?", (key,))
-    if sealed:
-        rows = list(file.execute("SELECT key, value FROM provenance"))
-        file.execute("UPDATE provenance SET value = ? WHERE key = 'seal'", (_seal(rows),))
-    file.commit()
-    file.close()
-
-    if sealed and sentence is None:
-        Store(tmp_path / "out", case.sweep, resume=True, origin={}).close()
-        return
-    with pytest.raises(SweepError, match=sentence if sealed or key == "format" else "provenance is damaged"):
-        Store(tmp_path / "out", case.sweep, resume=True, origin={})
 
 
 def test_the_provenance_is_what_is_asked_for_and_cannot_be_given(case: Case, tmp_path: Path) -> None:

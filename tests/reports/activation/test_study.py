@@ -11,7 +11,7 @@ import mpmath
 import pytest
 
 from giantsteps.derivations.activations.activation import activation
-from giantsteps.derivations.expressions.parser import ExpressionError
+from giantsteps.derivations.expressions.tree import ExpressionError
 from giantsteps.reports.activation.study import examine, study, study_text
 
 
@@ -69,16 +69,6 @@ def test_growth_that_leaves_a_second_moment_or_none() -> None:
         activation("exp(z**2)")
 
 
-@pytest.mark.parametrize(("text", "bulk", "end"), [("exp(z**2/8)", 0.5, 1.5), ("z*exp(z**2/20)", 2.0, 3.0)])
-def test_the_best_spike_is_looked_for_wherever_the_second_moment_is_finite(text: str, bulk: float, end: float) -> None:
-    # E exp(2 q (r kappa + sqrt(c) z)^2) is finite for r^2 < 1/(4q) - c = end, and a tenth of the way is left free.
-    document = page(text, target=activation("sin"), spike=0.2, bulk=bulk)
-    learning = document["learning"]
-    assert learning["upper_at_best_spike"] is not None
-    assert learning["largest_spike"] == pytest.approx(0.9 * math.sqrt(end), rel=1e-12)
-    assert f"no: the upper bound stays positive up to r = {0.9 * math.sqrt(end):.4g}" in study_text(document)
-
-
 def test_the_page_says_each_number_of_the_document_under_its_name() -> None:
     document = examine(activation("relu(z)"), activation("sin(z)"), orders=4, spike=0.8, bulk=1.2).as_dict()
     said = dict(re.findall(r"^  (\S.*?) {2,}(\S.*)$", study_text(document), flags=re.MULTILINE))
@@ -100,16 +90,6 @@ def test_the_page_says_each_number_of_the_document_under_its_name() -> None:
     assert f"upper bound {learning['upper_at_best_spike']:.7g} " in said["best spike"]
     assert "Learning g(z) = sin(z) at r = 0.8, c = 1.2, alignment 1" in study_text(document)
     assert (said["parity"], said["growth"]) == (document["parity"], document["growth"])
-
-
-def test_more_orders_on_request() -> None:
-    found = examine(activation("relu(z)"), orders=14)
-    assert len(found.hermite) == 15
-    # s_14 = (-1)^{k/2 + 1} (k - 3)!!/sqrt(2 pi k!) at k = 14, from relu'' = delta by parts
-    with mpmath.workdps(40):
-        expected = mpmath.fac2(11) / mpmath.sqrt(2 * mpmath.pi * mpmath.factorial(14))
-        assert abs(number(found.as_dict()["coefficients"]["hermite"][14]) - expected) < mpmath.mpf(10) ** -29
-    assert len(examine(activation("relu(z)"), orders=0).hermite) == 2  # at least to the first that is not zero
 
 
 def test_a_target_without_a_linear_part_is_not_found_by_one_step() -> None:

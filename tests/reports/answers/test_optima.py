@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from giantsteps.numerics.bounds.least_bounds import BestBound, best_bounds_spike
+from giantsteps.numerics.bounds.best_rate import BestBound, best_bounds
 from giantsteps.numerics.models.model import Model
 from giantsteps.reports.answers.optima import bound_json, bound_lines
 from giantsteps.reports.command_line.cli import run
@@ -58,12 +58,12 @@ def test_the_best_spike_of_erf_that_learns_itself(capsys: pytest.CaptureFixture[
 
 def test_ends_and_flat_bounds_are_said() -> None:
     # At alignment 0 mu0 tells nothing of the target, and the spike may be anything.
-    found = best_bounds_spike(Model("erf", "erf", 2.0, 1.0, 0.1, spike=1.0, bulk=1.0, alignment=0.0))
+    found = best_bounds(Model("erf", "erf", 2.0, 1.0, 0.1, spike=1.0, bulk=1.0, alignment=0.0), "spike")
     upper, lower = bound_json(found.upper, "spike"), bound_json(found.lower, "spike")
     assert upper["status"].startswith("flat: the bound varies by ")
     assert lower["status"] == "least at an end of the scan, not certified"
     assert (lower["spike"], lower["at_largest_spike_tried"]) == (lower["tried"][0], False)
-    last = bound_json(BestBound(9.0, 0.5, (), (0.1, 9.0), 0.2))
+    last = bound_json(BestBound(9.0, 0.5, (), (0.1, 9.0), 0.2), "eta")
     assert (last["status"], last["at_largest_eta_tried"]) == ("least at an end of the scan, not certified", True)
 
 

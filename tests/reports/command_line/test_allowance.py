@@ -93,20 +93,6 @@ def test_an_integrand_of_a_compiled_library_is_interrupted() -> None:
     assert time.process_time() - start < SOON
 
 
-@pytest.mark.filterwarnings("default::pytest.PytestUnraisableExceptionWarning")
-def test_other_lost_exceptions_are_still_reported(monkeypatch: pytest.MonkeyPatch) -> None:
-    heard = []
-    monkeypatch.setattr(sys, "unraisablehook", lambda lost: heard.append(lost.exc_type))
-
-    class Broken:
-        def __del__(self) -> None:
-            raise KeyError("broken")
-
-    with allowance(5.0):
-        Broken()
-    assert heard == [KeyError]
-
-
 def test_waiting_costs_nothing() -> None:
     # On a loaded machine a process mostly waits: its limit does not come nearer meanwhile.
     with allowance(0.2):

@@ -10,8 +10,8 @@ import sys
 import pytest
 
 from giantsteps.reports.command_line import completion
-from giantsteps.reports.command_line.cli import COMMANDS, cli, run
-from giantsteps.reports.command_line.problems import BROKEN_PIPE
+from giantsteps.reports.command_line.cli import COMMANDS, cli, named, run
+from tests.shared.command_line import in_subprocess
 
 
 def asked(capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, words: str) -> list[str]:
@@ -27,14 +27,9 @@ def asked(capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, wo
 
 @pytest.mark.parametrize(
     ("shell", "words", "place"),
-    [
-        ("bash", None, None),
-        ("bash", "giantsteps so", None),
-        ("zsh", None, "1"),
-        ("bash", "giantsteps so", "x"),
-        ("fish", "o", None),
-    ],
-)
+    [("bash", None, None), ("bash", "giantsteps so", None), ("zsh", None, "1"), ("bash", "giantsteps so", "x"),
+     ("fish", "o", None)],
+)  # fmt: skip
 def test_half_a_question_is_none(
     monkeypatch: pytest.MonkeyPatch, shell: str, words: str | None, place: str | None
 ) -> None:
@@ -44,25 +39,6 @@ def test_half_a_question_is_none(
         if value is not None:
             monkeypatch.setenv(name, value)
     assert completion.answer(cli) is None
-
-
-def test_a_shell_that_hangs_up_sees_no_traceback(monkeypatch: pytest.MonkeyPatch) -> None:
-    environment = os.environ | {completion.VARIABLE: "zsh_complete", "COMP_WORDS": "giantsteps so", "COMP_CWORD": "1"}
-    reading, writing = os.pipe()
-    os.close(reading)
-    try:
-        asked = subprocess.run(
-            [sys.executable, "-m", "giantsteps"],
-            env=environment,
-            stdout=writing,
-            stderr=subprocess.PIPE,
-            text=True,
-            check=False,
-        )
-    finally:
-        os.close(writing)
-    assert asked.stderr == ""
-    assert asked.returncode == BROKEN_PIPE
 
 
 @pytest.mark.parametrize(
@@ -90,14 +66,14 @@ def test_what_may_follow(
     assert asked(capfd, monkeypatch, words) == expected
 
 
-def test_every_option_of_every_command_is_offered_unless_it_is_hidden(
-    capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_option_is_offered_unless_it_is_hidden(
+    name: str, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for name in COMMANDS:
-        options = {word for p in cli.named(name).params for word in p.opts if not getattr(p, "hidden", False)}  # type: ignore[attr-defined]
-        long = {word for word in options if word.startswith("--")}
-        assert long
-        assert long <= set(asked(capfd, monkeypatch, f"giantsteps {name} --"))
+    options = {word for p in named(name).params for word in p.opts if not getattr(p, "hidden", False)}  # type: ignore[attr-defined]
+    long = {word for word in options if word.startswith("--")}
+    assert long
+    assert long <= set(asked(capfd, monkeypatch, f"giantsteps {name} --"))
 
 
 @pytest.mark.parametrize("shell", completion.SHELLS)
@@ -110,14 +86,14 @@ def test_the_script_of_a_shell_is_one_that_it_reads(shell: str, capfd: pytest.Ca
         assert (done.returncode, done.stderr) == (0, "")
 
 
-def test_the_program_itself_answers() -> None:
-    environment = {completion.VARIABLE: "bash_complete", "COMP_WORDS": "giantsteps err", "COMP_CWORD": "1", "PATH": ""}
-    done = subprocess.run(
-        [sys.executable, "-m", "giantsteps"], env=environment, capture_output=True, text=True, timeout=60, check=True
-    )
-    assert done.stdout == "plain,errata\n"
-
-
-def test_another_shell_gets_a_sentence(capfd: pytest.CaptureFixture[str]) -> None:
-    assert run(["--completion", "tcsh"]) == 2
-    assert "accepted are bash, zsh, fish" in capfd.readouterr().err
+def test_the_program_itself_answers_and_a_shell_that_hangs_up_sees_no_traceback() -> None:
+    question = {completion.VARIABLE: "bash_complete", "COMP_WORDS": "giantsteps err", "COMP_CWORD": "1"}
+    assert in_subprocess([], **question).stdout == "plain,errata\n"
+    reading, writing = os.pipe()
+    os.close(reading)
+    with os.fdopen(writing) as gone:
+        done = subprocess.run(
+            [sys.executable, "-m", "giantsteps"], env=os.environ | question, stdout=gone, stderr=subprocess.PIPE,
+            text=True, check=False,
+        )  # fmt: skip
+    assert (done.returncode, done.stderr) == (141, "")

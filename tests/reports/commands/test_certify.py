@@ -1,26 +1,16 @@
-"""giantsteps solve --certify and --digits: what is printed, refusals and exit codes."""
+"""giantsteps solve --certify and --digits: one point and a range, what is said, exit codes."""
 
 from __future__ import annotations
 
-import json
-
 import pytest
 
-from giantsteps.reports.command_line.cli import run as giantsteps
+from tests.shared.command_line import WORKED, document, outcome, replaced
 
-MODEL = ["solve", "--activation", "sign", "--target", "sin", "--alpha", "1.5", "--beta", "1", "--ridge", "0.1",
-         "--spike", "1", "--bulk", "1", "--alignment", "0.8", "--quiet"]  # fmt: skip
-
-
-def changed(name: str, value: str) -> list[str]:
-    args = list(MODEL)
-    args[args.index(name) + 1] = value
-    return args
+SIGN = replaced("activation", "sign")
 
 
-def test_the_certificate_is_in_the_json(capfd: pytest.CaptureFixture[str]) -> None:
-    assert giantsteps([*MODEL, "--certify", "--digits", "30", "--json"]) == 0
-    found = json.loads(capfd.readouterr().out)
+def test_certificate_and_digits_agree(capfd: pytest.CaptureFixture[str]) -> None:
+    found = document(capfd, ["solve", *SIGN, "--certify", "--digits", "30"])
     certificate, digits = found["certificate"], found["any_precision"]
     assert certificate["status"] == "certified"
     assert certificate["digits"] >= 20
@@ -36,58 +26,65 @@ def test_the_certificate_is_in_the_json(capfd: pytest.CaptureFixture[str]) -> No
     assert set(certificate["enclosures"]) >= {"m", "zeta", "psi", "q1", "q2", "training_error"}
 
 
-def test_people_read_it_too(capfd: pytest.CaptureFixture[str]) -> None:
-    assert giantsteps([*MODEL, "--certify"]) == 0
-    said = capfd.readouterr().out
-    for words in ("the only solution, in the box", "box of V1", "contraction factor", "digits certain", "+/-"):
-        assert words in said
-
-
-def test_no_certificate_is_said_and_is_exit_code_3(capfd: pytest.CaptureFixture[str]) -> None:
-    args = changed("--ridge", "0")
-    assert giantsteps([*args, "--certify", "--digits", "20"]) == 3
-    said = capfd.readouterr().out
-    assert "not certified: certificates need a positive ridge" in said
-    assert "not reached: digits require ridge > 0" in said
-    assert giantsteps([*args, "--certify", "--json"]) == 3
-    certificate = json.loads(capfd.readouterr().out)["certificate"]
-    assert certificate["status"].startswith("not certified: ")
-    assert (certificate["box"], certificate["test_error"], certificate["digits"]) == (None, None, 0)
-    assert certificate["only_solution_by"] is None
-
-
-def test_digits_that_are_not_reached_are_exit_code_3_beside_a_certificate(capfd: pytest.CaptureFixture[str]) -> None:
-    # Without a spike the absolute value has no linear part, mu1 = 0: certified, but not to many digits.
-    even = changed("--activation", "abs")
-    even[even.index("--spike") + 1] = "0"
-    assert giantsteps([*even, "--certify", "--digits", "20"]) == 3
-    said = capfd.readouterr().out
-    assert "not reached: digits require an activation with a part" in said
-    assert "digits certain" in said
-
-
 @pytest.mark.parametrize(
-    ("args", "words"),
+    ("changes", "certified", "digits"),
     [
-        ([*changed("--alpha", "1,2"), "--certify"], ("--certify", "sweep over alpha", "for example")),
-        ([*MODEL, "--loss", "logistic", "--certify"], ("--certify", "--loss logistic", "square")),
-        ([*MODEL, "--bias", "learned", "--digits", "50"], ("--digits", "--bias learned")),
-        ([*MODEL, "--digits", "5"], ("--digits", "from 16 to 300", "for example --digits 50")),
+        ({"ridge": "0"}, "not certified: certificates need a positive ridge", "not reached: digits require ridge > 0"),
+        # Without a spike the absolute value has no linear part, mu1 = 0: certified, but not to many digits.
+        ({"activation": "abs", "spike": "0"}, "certified", "not reached: digits require an activation with a part"),
     ],
 )
-def test_unusable_input_is_refused_in_one_sentence(
-    args: list[str], words: tuple[str, ...], capfd: pytest.CaptureFixture[str]
+def test_what_is_not_reached_is_said_and_is_exit_code_3(
+    changes: dict[str, str], certified: str, digits: str, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    assert giantsteps(args) == 2
-    said = capfd.readouterr().err
-    assert all(word in said for word in words)
-    assert len(said.strip().splitlines()) == 1
+    args = SIGN
+    for name, value in changes.items():
+        args = replaced(name, value, args)
+    found = document(capfd, ["solve", *args, "--certify", "--digits", "20"], code=3)
+    assert found["certificate"]["status"].startswith(certified)
+    assert found["any_precision"]["status"].startswith(digits)
+    if certified != "certified":
+        assert (found["certificate"]["box"], found["certificate"]["test_error"]) == (None, None)
+        assert outcome(capfd, ["solve", *args, "--certify"])[0] == 3
 
 
 def test_solution_digits_and_certificate_are_one_table(capfd: pytest.CaptureFixture[str]) -> None:
-    assert giantsteps([*changed("--activation", "tanh"), "--certify", "--digits", "20"]) == 0
+    code, out, _ = outcome(capfd, ["solve", *WORKED, "--certify", "--digits", "20"])
+    assert code == 0
     names = ("test error, 20 digits", "training error, 20 digits", "status", "box of V1", "certificate")
-    lines = [line for line in capfd.readouterr().out.splitlines() if line.startswith(names)]
+    lines = [line for line in out.splitlines() if line.startswith(names)]
     assert len(lines) == len(names)
     width = len("training error, 20 digits") + 2  # the widest name and two spaces
     assert all(line[:width].endswith("  ") and line[width] != " " for line in lines)
+
+
+def test_a_range_is_a_certified_branch(capfd: pytest.CaptureFixture[str]) -> None:
+    found = document(capfd, ["solve", *replaced("alpha", "1.5:1.52", SIGN), "--certify"])
+    assert (found["parameter"], found["certified_fraction"]) == ("alpha", 1.0)
+    assert found["only_solution_by"] == "one-solution.T"
+    assert found["provenance"]["parameters"]["alpha"] == [1.5, 1.52]
+    pieces = found["branch"]
+    assert (pieces[0]["interval"][0], pieces[-1]["interval"][1]) == (1.5, 1.52)
+    for piece in pieces:
+        assert piece["test_error"].startswith("[0.20")
+        assert set(piece["box"]) == {"V1", "V2"}
+    code, out, _ = outcome(capfd, ["solve", *replaced("ridge", "0.1:0.101", SIGN), "--certify"])
+    assert code == 0
+    for words in ("ridge from", "+/-", "certified 1 of the range", "(by one-solution.T)"):
+        assert words in out
+
+
+@pytest.mark.parametrize(
+    ("more", "status"),
+    [
+        (["--ridge", "0:0.1"], "positive ridge"),
+        # The first interval is tried or not, by how fast the clock ticks; the second is not.
+        (["--alpha", "0.5:2", "--time-limit", "1e-9"], "budget"),
+    ],
+)
+def test_what_is_uncertain_of_a_range_is_exit_code_3(
+    more: list[str], status: str, capfd: pytest.CaptureFixture[str]
+) -> None:
+    found = document(capfd, ["solve", *SIGN, "--certify", *more], code=3)
+    assert (found["certified_fraction"], found["only_solution_by"]) == (0.0, None)
+    assert all(status in piece["status"] for piece in found["branch"])

@@ -1,25 +1,20 @@
-"""The commands claims and errata: statements without running anything, verdicts on record, misprints corrected."""
+"""giantsteps claims, errata and verify: statements, verdicts on record, ids cut short, misprints corrected, drift."""
 
 from __future__ import annotations
 
-import pickle
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import nullcontext
 from dataclasses import replace
-from typing import Any
 
 import pytest
 
-from giantsteps.reports.command_line.cli import run
-from tests.shared.command_line import document, outcome, refused
-
-
-class Pickling:
-    """Works in this process, whose claims are built; what goes to a worker and back is pickled all the same."""
-
-    def map(self, work: Callable[[Any], Any], items: Iterable[Any]) -> Iterator[Any]:
-        copied = pickle.loads(pickle.dumps(work))
-        return (pickle.loads(pickle.dumps(copied(item))) for item in items)
+from giantsteps.reports.commands.claims import find, leaves_text, on_record, with_verdicts
+from giantsteps.reports.commands.errata import find as find_erratum
+from giantsteps.reports.text.ledger_files import committed
+from giantsteps.verify.claims.index import all_claims
+from giantsteps.verify.claims.paper import PAPER
+from giantsteps.verify.ledger.run import Ledger
+from giantsteps.verify.protocol.verdict import Verdict
+from tests.shared.command_line import document, outcome
+from tests.shared.report_page import toy_ledger
 
 
 def test_claims_lists_statements_without_running_anything(capfd: pytest.CaptureFixture[str]) -> None:
@@ -27,177 +22,95 @@ def test_claims_lists_statements_without_running_anything(capfd: pytest.CaptureF
     assert len(found["claims"]) >= 40  # the least that the main text of the paper asks for
     assert sum(found["summary"].values()) == len(found["claims"])
     ids = {claim["id"] for claim in found["claims"]}
+    keys = {"id", "source", "equations", "kind", "statement", "uses", "verdict", "weakest", "evidence", "mutants"}
     for claim in found["claims"]:
-        assert {
-            "id",
-            "source",
-            "equations",
-            "kind",
-            "statement",
-            "uses",
-            "verdict",
-            "weakest",
-            "evidence",
-            "mutants",
-        } <= set(claim)
+        assert keys <= set(claim)
         assert set(claim["uses"]) <= ids
         assert claim["statement"]
 
 
-def test_one_claim_is_shown_whole(capfd: pytest.CaptureFixture[str]) -> None:
-    id_ = document(capfd, ["claims"])["claims"][0]["id"]
-    assert [claim["id"] for claim in document(capfd, ["claims", id_])["claims"]] == [id_]
-    code, out, _ = outcome(capfd, ["claims", id_])
-    assert code == 0
-    assert out.startswith(id_)
-    assert "verdict" in out
-
-
-def test_one_claim_is_read_from_the_committed_ledger(monkeypatch: pytest.MonkeyPatch) -> None:
-    import giantsteps.verify.claims.index as index
-    from giantsteps.reports.commands.claims import on_record, with_verdicts
-
-    # What the record says is what the claims say, key by key and in the same order.
-    known = index.all_claims()
+def test_one_claim_is_what_the_committed_ledger_says() -> None:
+    """Key by key and in the same order; what only begins an id is looked for among all claims."""
+    known = all_claims()
     for claim in (known[0], known[len(known) // 2], known[-1]):
         (recorded,), (built,) = on_record(claim.id) or [], with_verdicts([claim])
         assert list(recorded.items()) == list(built.items())
-
-    def unwanted() -> None:
-        pytest.fail("the claims are built")
-
-    monkeypatch.setattr(index, "all_claims", unwanted)
-    assert run(["claims", known[0].id, "--quiet"]) == 0
-    assert on_record("result-3-1") is None  # what only begins an id is looked for among all claims
+    assert on_record("result-3-1") is None
 
 
-def test_a_changed_statement_loses_its_recorded_verdict(monkeypatch: pytest.MonkeyPatch) -> None:
-    import giantsteps.reports.text.ledger_files
-    from giantsteps.reports.commands.claims import with_verdicts
-    from giantsteps.verify.ledger.document import statement_latex
-    from tests.shared.toy import claim as toy_claim
-
-    claim = toy_claim()
-    entry = {"id": claim.id, "verdict": "PROVED", "weakest": "PROVED", "evidence": [], "mutants": [], "hypotheses": []}
-    for statement, verdict in ((statement_latex(claim), "PROVED"), ("x = y", "UNTESTED")):
-        ledger = {"claims": [entry | {"statement": statement}]}
-        monkeypatch.setattr(giantsteps.reports.text.ledger_files, "committed", lambda ledger=ledger: ledger)
-        assert with_verdicts([claim])[0]["verdict"] == verdict
-
-
-def test_errata_has_printed_and_corrected_forms(
-    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
-) -> None:
-    import giantsteps.reports.command_line.machine.workers
-    from giantsteps.verify.claims import paper
-    from giantsteps.verify.ledger import errata
-
-    found_once: list[Any] = []
-    examine = errata.examine_errata
-
-    def examined(*args: Any) -> Any:
-        # What is printed as JSON and as text is found by the same checks: they run once.
-        if not found_once:
-            found_once.append(examine(*args))
-        return found_once[0]
-
-    monkeypatch.setattr(errata, "examine_errata", examined)
-    monkeypatch.setattr(giantsteps.reports.command_line.machine.workers, "pool", lambda: nullcontext(Pickling()))
-    # two of them: the command checks what it prints, and all of them are checked in test_errata
-    monkeypatch.setattr(paper, "PAPER", replace(paper.PAPER, errata=paper.PAPER.errata[:2], conventions=()))
-    found = document(capfd, ["errata"])["errata"]
-    assert len(found) == 2
-    for erratum in found:
-        assert {"id", "source", "printed", "corrected", "witness", "consequence"} <= set(erratum)
-        assert erratum["printed"] != erratum["corrected"]
-        assert all(erratum.values())
-    code, out, _ = outcome(capfd, ["errata"])
-    assert code == 0
-    assert out.rstrip().endswith("2 do not hold as our sources have them")
+def test_a_changed_statement_loses_its_recorded_verdict() -> None:
+    kept, other = all_claims()[:2]
+    assert with_verdicts([kept])[0]["verdict"] != "UNTESTED"
+    changed = replace(kept, statement=other.statement)
+    assert with_verdicts([changed])[0]["verdict"] == "UNTESTED"
 
 
 def test_ids_may_be_cut_short(capfd: pytest.CaptureFixture[str]) -> None:
-    from giantsteps.reports.commands.claims import find
-    from giantsteps.verify.claims.index import all_claims
-
     ids = [claim.id for claim in all_claims()]
     expected = [id_ for id_ in ids if id_.startswith("result-3-1")]
     assert len(expected) > 1
     assert [claim["id"] for claim in document(capfd, ["claims", "result-3-1"])["claims"]] == expected
-    code, out, _ = outcome(capfd, ["claims", "result-3-1"])
-    assert (code, out.startswith("claim")) == (0, True)
+    assert outcome(capfd, ["claims", "result-3-1"])[1].startswith("claim")
     # What only one begins with is that one, shown whole; an id that others begin with is itself.
     assert outcome(capfd, ["claims", "result-3-1.spike-strength-n"])[1].startswith("result-3-1.spike-strength-noisy: ")
     assert outcome(capfd, ["claims", "result-3-1.spike-strength"])[1].startswith("result-3-1.spike-strength: ")
     assert all([claim.id for claim in find(all_claims(), id_)] == [id_] for id_ in ids)
-    refused(capfd, ["claims", ""], "for example")
-    refused(capfd, ["claims", "esult-3-1"], "result-3-1")
 
 
-def test_verify_takes_the_beginnings_of_ids(capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    import giantsteps.reports.commands.verify as command
-    from giantsteps.verify.claims.index import all_claims
-    from giantsteps.verify.ledger.run import Ledger
-
-    asked: list[list[str] | None] = []
-
-    def run_ledger(profile: str, ids: list[str] | None, quiet: bool, seed: int) -> Ledger:
-        asked.append(ids)
-        return Ledger(profile, (), seed)
-
-    monkeypatch.setattr(command, "run_ledger", run_ledger)
-    expected = [claim.id for claim in all_claims() if claim.id.startswith("result-3-1")]
-    assert outcome(capfd, ["verify", "result-3-1", "result-3-1.spike-strength"])[0] == 0
-    assert outcome(capfd, ["verify", "result-3-1.spike-strength"])[0] == 0
-    assert asked == [expected, ["result-3-1.spike-strength"]]
-    assert "seed" not in outcome(capfd, ["verify", "result-3-1", "--json"])[1]
-    assert '"seed": 7' in outcome(capfd, ["verify", "result-3-1", "--seed", "7", "--json"])[1]
-    assert "drawn afresh with seed 7" in outcome(capfd, ["verify", "result-3-1", "--seed", "7"])[1]
-    refused(capfd, ["verify", "result-99"], "for example")
+@pytest.mark.parametrize("text", ["(9)", "9", "eq. (9)", "Equation 9"])
+def test_an_equation_finds_every_claim_whose_source_names_it(text: str) -> None:
+    names = ("result-3-1.spike-strength", "result-3-1.spike-strength-noisy", "result-3-1.spike-order")
+    assert {claim.id for claim in find(all_claims(), text)} == {*names, "slides.spike-strength"}
 
 
-def test_errata_takes_an_id_or_its_beginning(
-    capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    import giantsteps.reports.command_line.machine.workers
-    from giantsteps.verify.claims.slides.errata import ERRATA
-
-    monkeypatch.setattr(giantsteps.reports.command_line.machine.workers, "pool", lambda: nullcontext(Pickling()))
-    for text in ("erratum.step-over-n", "erratum.step-o", "step-over-n"):
-        found = document(capfd, ["errata", text])
-        assert [one["id"] for one in found["errata"]] == ["erratum.step-over-n"]
-        assert found["conventions"] == []
-    apart = document(capfd, ["errata", "input-scale"])
-    assert ([one["id"] for one in apart["conventions"]], apart["errata"]) == (["convention.input-scale"], [])
-    assert outcome(capfd, ["errata", "input-scale"])[1].rstrip().endswith("1 of another convention or reading")
-    refused(capfd, ["errata", "erratum.no-such"], "erratum.", "for example")
-    refused(capfd, ["errata", " "], "for example")
-    assert len({erratum.id for erratum in ERRATA}) == len(ERRATA)
+def test_verify_runs_what_is_named_with_all_it_rests_on(capfd: pytest.CaptureFixture[str]) -> None:
+    code, out, err = outcome(capfd, ["verify", "result-3-1.alignment", "--seed", "7", "--quiet"])
+    (claim,) = find(all_claims(), "result-3-1.alignment")
+    assert (code, err) == (0, "")
+    assert {line.split()[0] for line in out.splitlines() if line} >= {claim.id, *claim.uses}
+    assert "drawn afresh with seed 7" in out
+    assert "mutants refuted" in out.splitlines()[-1]
 
 
-LEAVES = [
-    {
-        "kind": "hypothesis", "names": ["Result 3.2"], "statements": ["a = b"], "references": ["result-3-2.same"],
-        "claim": "result-3-2.same", "test": None, "claims": ["result-3-3.one", "bounds.one"],
-    },
-    {
+@pytest.mark.parametrize(
+    ("verdict", "was", "seed", "code"),
+    [
+        (Verdict.PROVED, Verdict.PROVED, 0, 0),
+        (Verdict.REFUTED, Verdict.REFUTED, 0, 1),
+        (Verdict.INCONCLUSIVE, Verdict.INCONCLUSIVE, 0, 0),
+        (Verdict.INCONCLUSIVE, Verdict.CONFIRMED, 0, 1),  # drift
+        (Verdict.INCONCLUSIVE, Verdict.CONFIRMED, 7, 3),  # other draws
+        (Verdict.INCONCLUSIVE, None, 0, 3),  # there is nothing to compare with
+    ],
+)
+def test_the_exit_codes_of_a_ledger(verdict: Verdict, was: Verdict | None, seed: int, code: int) -> None:
+    entry = replace(toy_ledger().entries[0], verdict=verdict)
+    known = {"claims": [{"id": entry.claim.id, "verdict": was.value}]} if was else None
+    assert Ledger("quick", (entry,), seed=seed).exit_code(known) == code
+
+
+def test_errata_takes_an_id_or_its_beginning_and_shows_both_forms(capfd: pytest.CaptureFixture[str]) -> None:
+    found = document(capfd, ["errata", "erratum.step-o"])
+    (erratum,) = found["errata"]
+    assert (erratum["id"], found["conventions"]) == ("erratum.step-over-n", [])
+    assert {"id", "source", "printed", "corrected", "witness", "consequence"} <= set(erratum)
+    assert erratum["printed"] != erratum["corrected"]
+    assert [one.id for one in find_erratum((*PAPER.errata, *PAPER.conventions), "input-scale")] == [
+        "convention.input-scale"
+    ]
+
+
+def test_the_leaves_of_theorems_are_listed(capfd: pytest.CaptureFixture[str]) -> None:
+    leaves = (committed() or {})["leaves"]
+    assert document(capfd, ["claims", "--leaves"])["leaves"] == leaves
+    of_one = document(capfd, ["claims", "--leaves", "result-3-3"])["leaves"]
+    assert 0 < len(of_one) < len(leaves)
+    assert all(any(id_.startswith("result-3-3") for id_ in leaf["claims"]) for leaf in of_one)
+    lemma = {
         "kind": "lemma", "names": ["Stein"], "statements": ["c = d"], "references": ["by parts"], "claim": None,
-        "test": "tests/a.py::b[Stein]", "claims": ["bounds.one"],
-    },
-]  # fmt: skip
-
-
-def test_the_leaves_of_theorems_are_listed(capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    import giantsteps.reports.text.ledger_files as ledger_files
-
-    ids = [{"id": id_} for id_ in ("result-3-3.one", "bounds.one")]
-    monkeypatch.setattr(ledger_files, "committed", lambda: {"claims": ids, "leaves": LEAVES})
-    assert document(capfd, ["claims", "--leaves"])["leaves"] == LEAVES
-    assert document(capfd, ["claims", "--leaves", "result-3-3"])["leaves"] == LEAVES[:1]
-    code, out, _ = outcome(capfd, ["claims", "--leaves"])
-    assert code == 0
-    parts = ("1 hypotheses", "Result 3.2   (2 claims)", "result-3-2.same", "test tests/a.py::b[Stein]", "(1 claim)")
-    assert [part for part in parts if part not in out] == []
-    assert "no-such" in refused(capfd, ["claims", "--leaves", "no-such"])
-    monkeypatch.setattr(ledger_files, "committed", lambda: {"claims": ids})
-    assert "giantsteps report" in refused(capfd, ["claims", "--leaves"])
+        "test": "tests/a.py::b[Stein]", "claims": ["bounds.one", "bounds.two"],
+    }  # fmt: skip
+    text = leaves_text([lemma, lemma | {"kind": "hypothesis", "claim": "result-3-2.same", "claims": ["bounds.one"]}])
+    assert [line for line in text.splitlines() if line and not line.startswith(" ")][:2] == ["1 hypotheses", "1 lemmas"]
+    for part in ("Stein   (2 claims)", "Stein   (1 claim)", "result-3-2.same", "by parts", "test tests/a.py::b[Stein]"):
+        assert text.count(part) == 1 + (part[:5] == "test ")

@@ -1,8 +1,7 @@
-"""giantsteps spectrum: networks, Gaussian rows, samples of either, and non-convergence with its exit code."""
+"""giantsteps spectrum and giantsteps activation: the density beside a sample, options with a minus, LaTeX."""
 
 from __future__ import annotations
 
-import json
 import math
 from pathlib import Path
 from types import SimpleNamespace
@@ -11,46 +10,24 @@ from typing import Any
 import numpy as np
 import pytest
 
-from giantsteps.reports.command_line.cli import run
 from giantsteps.reports.commands import spectrum
+from tests.shared.command_line import WORKED, document, outcome
 
 STEPPED = [
-    "--activation", "tanh", "--target", "sign", "--alpha", "1.5", "--beta", "1", "--ridge", "0.1", "--alpha0", "1",
-    "--eta", "5",
+    "--activation", "tanh", "--target", "sign", "--alpha", "1.5", "--beta", "1", "--alpha0", "1", "--eta", "5",
+    "--simulate", "60",
 ]  # fmt: skip
-DIRECT = [
-    "--activation", "tanh", "--target", "sin", "--alpha", "1.5", "--beta", "1", "--ridge", "0.1", "--spike", "1",
-    "--bulk", "1", "--alignment", "0.8",
-]  # fmt: skip
-
-
-def _run(capfd: pytest.CaptureFixture[str], arguments: list[str]) -> tuple[int, str, str]:
-    code = run(["spectrum", *arguments, "--quiet"])
-    out, err = capfd.readouterr()
-    return code, out, err
-
-
-def _afresh(capfd: pytest.CaptureFixture[str], *more: str) -> tuple[int, str, str]:
-    """A density computed under a test's own limits, which no other test may meet in the store."""
-    from giantsteps.numerics.spectrum import density
-
-    density.spectrum.cache_clear()  # type: ignore[attr-defined]
-    try:
-        return _run(capfd, [*DIRECT, *more])
-    finally:
-        density.spectrum.cache_clear()  # type: ignore[attr-defined]
+LEAST = ["--activation", "tanh", "--alpha", "1.5", "--beta", "1", "--spike", "1", "--bulk", "1"]
 
 
 def test_a_network_beside_its_own_sample(capfd: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     figure = tmp_path / "network.svg"
-    arguments = [*STEPPED, "--bulk-model", "network", "--simulate", "100", "--plot", str(figure), "--json"]
-    code, out, _ = _run(capfd, arguments)
-    found = json.loads(out)
-    assert code == 0
+    found = document(capfd, ["spectrum", *STEPPED, "--plot", str(figure)])
     assert found["mass"] == pytest.approx(1.0, abs=1e-6)
     assert found["cumulative"][-1] == pytest.approx(1.0, abs=1e-8)
+    assert len(found["x"]) == len(found["density"])
     assert found["provenance"]["parameters"]["kind"] == "network"
-    assert len(found["simulation"]["eigenvalues"]) == 100
+    assert len(found["simulation"]["eigenvalues"]) == 60  # p = beta d
     assert figure.read_text().startswith("<?xml")
 
 
@@ -64,83 +41,36 @@ def test_the_histogram_of_a_sample_weighs_what_of_it_is_drawn() -> None:
 
 
 def test_a_network_beside_the_isotropic_theory_and_the_other_way(capfd: pytest.CaptureFixture[str]) -> None:
-    drawn = {}
-    for name, more in {
-        "isotropic": ["--bulk-model", "isotropic", "--kind", "network"],
-        "network": [],
-        "features": ["--bulk-model", "network", "--kind", "srf"],
-    }.items():
-        code, out, _ = _run(capfd, [*STEPPED, *more, "--simulate", "60", "--json"])
-        assert code == 0
-        drawn[name] = json.loads(out)
+    isotropic, network, features = (
+        document(capfd, ["spectrum", *STEPPED, *more])
+        for more in (
+            ["--bulk-model", "isotropic", "--kind", "network"],
+            [],
+            ["--bulk-model", "network", "--kind", "srf"],
+        )
+    )
     # The same network under two theories, and other features under one of them.
-    assert drawn["isotropic"]["simulation"]["eigenvalues"] == drawn["network"]["simulation"]["eigenvalues"]
-    assert drawn["isotropic"]["edges"] != drawn["network"]["edges"]
-    assert drawn["features"]["edges"] == drawn["network"]["edges"]
-    assert drawn["features"]["simulation"]["eigenvalues"] != drawn["network"]["simulation"]["eigenvalues"]
+    assert isotropic["simulation"]["eigenvalues"] == network["simulation"]["eigenvalues"]
+    assert isotropic["edges"] != network["edges"] == features["edges"]
+    assert features["simulation"]["eigenvalues"] != network["simulation"]["eigenvalues"]
 
 
 def test_gaussian_rows_share_the_support(capfd: pytest.CaptureFixture[str]) -> None:
-    plain, rows = (json.loads(_run(capfd, [*DIRECT, *more, "--json"])[1]) for more in ([], ["--rows", "gaussian"]))
+    plain, rows = (document(capfd, ["spectrum", *LEAST, *more]) for more in ([], ["--rows", "gaussian"]))
     assert plain["edges"] == rows["edges"]
     assert plain["outliers"][0]["per_sample"] == rows["outliers"][0]["per_sample"]
     assert plain["outliers"][0]["correction"] < rows["outliers"][0]["correction"]
 
 
-@pytest.mark.parametrize(
-    ("arguments", "words"),
-    [
-        (
-            [*STEPPED, "--bulk-model", "network", "--readout", "1:0.5,-1:0.5"],
-            ("one readout group", "--bulk-model isotropic"),
-        ),
-        ([*DIRECT, "--kind", "network", "--simulate", "60"], ("--alpha0", "for example")),
-        ([*DIRECT, "--kind", "equivalent", "--simulate", "60"], ("'equivalent'", "srf, network", "for example")),
-    ],
-)
-def test_what_is_refused(arguments: list[str], words: tuple[str, ...], capfd: pytest.CaptureFixture[str]) -> None:
-    code, _, err = _run(capfd, arguments)
-    assert code == 2
-    assert err.count("\n") == 1
-    for word in words:
-        assert word in err
-
-
-def test_what_does_not_converge_says_so(capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    from giantsteps.numerics.spectrum import density as spectrum
-
-    # Two panels are not enough for any density.
-    monkeypatch.setattr(spectrum, "_MOST_PANELS", 0)
-    monkeypatch.setattr(spectrum, "_FIRST_PANELS", 1)
-    monkeypatch.setattr(spectrum, "_NODES", 3)
-    code, out, _ = _afresh(capfd)
-    assert code == 3
-    assert "not converged" in out
-
-
-def test_what_continuation_does_not_reach_says_so(
-    capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    from giantsteps.numerics.spectrum import axis as spectrum_axis
-
-    monkeypatch.setattr(spectrum_axis, "_MOST_CONTINUATIONS", 0)
-    code, _, err = _afresh(capfd)
-    assert code == 3
-    assert "out of reach" in err
-    # A document says so as well, with what was asked.
-    code, out, err = _afresh(capfd, "--json")
-    document = json.loads(out)
-    assert (code, document["converged"]) == (3, False)
-    assert document["status"] in err
-    assert document["provenance"]["parameters"]["activation"] == "tanh(z)"
+def test_what_does_not_converge_says_so(capfd: pytest.CaptureFixture[str]) -> None:
+    found = document(capfd, ["spectrum", *LEAST, "--activation", "z**9", "--spike", "3"], code=3)
+    assert (found["converged"], found["status"][:13]) == (False, "not converged")
 
 
 def test_what_plays_no_part_is_not_asked_for(capfd: pytest.CaptureFixture[str]) -> None:
-    short = [word for name in ("--activation", "--alpha", "--beta", "--spike", "--bulk")
-             for word in DIRECT[DIRECT.index(name) : DIRECT.index(name) + 2]]  # fmt: skip
     whole, least, other = (
-        json.loads(_run(capfd, [*arguments, "--simulate", "60", "--json"])[1])
-        for arguments in (DIRECT, short, [*short, "--target", "sign", "--noise", "3", "--ridge", "7"])
+        document(capfd, ["spectrum", *args, "--simulate", "60"])
+        for args in (WORKED, LEAST, [*LEAST, "--target", "sign", "--noise", "3", "--ridge", "7", "--loss", "hinge"])
     )
     for found in (least, other):
         for name in ("edges", "density", "mass", "cumulative"):
@@ -149,28 +79,19 @@ def test_what_plays_no_part_is_not_asked_for(capfd: pytest.CaptureFixture[str]) 
         for outlier, same in zip(found["outliers"], whole["outliers"], strict=True):
             assert outlier == pytest.approx(same, rel=1e-10)
     # What was not given is not said to have been; the sample is one of the same features.
-    assert set(least["provenance"]["parameters"]) == {
-        "activation", "alpha", "beta", "spike", "bulk", "simulate", "kind", "seed",
-    }  # fmt: skip
+    names = {"activation", "alpha", "beta", "spike", "bulk", "simulate", "kind", "seed"}
+    assert set(least["provenance"]["parameters"]) == names
     assert other["provenance"]["parameters"]["ridge"] == 7.0
     predicted = whole["simulation"]["predicted_outliers"]
     assert least["simulation"]["predicted_outliers"] == pytest.approx(predicted, rel=1e-10)
-    # A step on labels needs to know them, and no ridge.
-    stepped = [word for word in STEPPED if word not in ("--ridge", "0.1")]
-    fitted, plain = (json.loads(_run(capfd, [*arguments, "--json"])[1]) for arguments in (STEPPED, stepped))
-    assert fitted["density"] == plain["density"]
 
 
 @pytest.mark.parametrize("name", ["activation", "alpha", "beta", "spike", "bulk"])
 def test_what_plays_a_part_is_asked_for(name: str, capfd: pytest.CaptureFixture[str]) -> None:
-    place = DIRECT.index(f"--{name}")
-    code, out, err = _run(capfd, [*DIRECT[:place], *DIRECT[place + 2 :]])
+    place = LEAST.index(f"--{name}")
+    code, out, err = outcome(capfd, ["spectrum", *LEAST[:place], *LEAST[place + 2 :]])
     assert (code, out, err.count("\n")) == (2, "", 1)
-    assert f"--{name}" in err
-    assert "--ridge" not in err
-    code, _, err = _run(capfd, [word for word in STEPPED if word not in ("--target", "sign")])
-    assert code == 2
-    assert "missing: --target;" in err
+    assert f"missing: --{name};" in err or (name == "spike" and "missing: --spike" in err)
 
 
 @pytest.mark.parametrize(("at", "beyond"), [(54.0, False), (56.0, True)])
@@ -188,8 +109,32 @@ def test_an_outlier_lies_where_less_than_half_an_eigenvalue_is_expected(at: floa
 
 def test_a_tail_without_end_hides_no_outlier(capfd: pytest.CaptureFixture[str]) -> None:
     # 15 n + 828 at n = 100, beside a tail of which half an eigenvalue of 200 lies beyond some 900.
-    arguments = ["--activation", "he3", "--alpha", "0.5", "--beta", "1", "--spike", "1", "--bulk", "1"]
-    sample = json.loads(_run(capfd, [*arguments, "--simulate", "200", "--json"])[1])["simulation"]
+    args = ["spectrum", "--activation", "he3", "--alpha", "0.5", "--beta", "1", "--spike", "1", "--bulk", "1"]
+    sample = document(capfd, [*args, "--simulate", "200"])["simulation"]
     assert sample["predicted_outliers"] == [pytest.approx(2328.0)]
     assert sample["outliers"] == [max(sample["eigenvalues"])]
     assert sample["largest_of_bulk"] == sorted(sample["eigenvalues"])[-2]
+
+
+def test_an_activation_may_begin_with_a_minus_and_options_stand_on_either_side(
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    before = document(capfd, ["activation", "--spike", "-2", "-tanh(z)"])
+    assert before == document(capfd, ["activation", "-tanh(z)", "--spike=-2"])
+    keys = {"expression", "parity", "breakpoints", "growth", "analytic_strip", "coefficients", "information_exponent"}
+    assert keys | {"closed_forms", "proof", "bounds"} <= set(before)
+    assert (before["parity"], before["complete"]) == ("odd", True)
+
+
+def test_the_formulas_of_an_activation_as_latex(capfd: pytest.CaptureFixture[str]) -> None:
+    args = ["activation", "sin", "--digits", "12", "--orders", "3"]
+    code, text, _ = outcome(capfd, [*args, "--latex", "--quiet"])
+    assert code == 0
+    assert text.startswith("\\begin{align*}\n  \\sigma(z) &= \\sin")
+    assert text.rstrip().endswith("\\end{align*}")
+    assert text.count("{") == text.count("}")
+    # E[z sin z] = e^(-1/2), and the closed forms are those of the document.
+    assert "h_1 = \\mathbb{E}[z\\,\\sigma(z)] &= 0.606530659713 \\pm 3.67 \\cdot 10^{-13}" in text
+    assert "+/-" not in text
+    for formula in document(capfd, args)["closed_forms"]["latex"].values():
+        assert f"&= {formula}" in text

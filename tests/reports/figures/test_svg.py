@@ -10,7 +10,7 @@ from xml.etree.ElementTree import Element, fromstring
 import numpy as np
 import pytest
 
-from giantsteps.reports.figures import figures
+from giantsteps.reports.figures import canvas as draw
 from giantsteps.reports.figures.svg import lean, steps, svg_of
 
 # What the rule of matplotlib for all elements, or nothing, leaves a painted path with.
@@ -19,11 +19,11 @@ PLAIN = {"stroke-linejoin": "round", "fill": "#000000"}
 
 def drawing() -> str:
     """What matplotlib writes of a panel with lines, markers, bars of error, a box, letters and formulas."""
-    canvas, axes = figures.canvas_of()
+    canvas, axes = draw.panels()
     axes.errorbar([1.0, 2.0, 3.0], [3.0, 4.0, 3.5], yerr=0.2, marker="o", lw=0, elinewidth=1.2, capsize=2.5, label="a")
     axes.plot(np.linspace(1.0, 3.0, 40), np.sin(np.linspace(0.0, 3.0, 40)), "--", label=r"$\alpha_0 = \sqrt{2}$")
     axes.fill_between([1.0, 2.0], [0.5, 0.6], [1.0, 2.0], hatch="/", alpha=0.3)
-    figures.legend(axes)
+    draw.legend(axes, fontsize=9)
     written = io.StringIO()
     canvas.savefig(written, format="svg")
     return written.getvalue()
@@ -106,7 +106,7 @@ def test_the_same_is_painted_in_half_the_bytes() -> None:
 def test_letters_are_of_one_size_whatever_the_shape_of_the_figure() -> None:
     sizes = []
     for columns, rows in ((1, 1), (2, 1), (1, 2)):
-        shown = fromstring(svg_of(figures.canvas_of(columns, rows)[0], "a", "b")).attrib
+        shown = fromstring(svg_of(draw.panels(columns, rows)[0], "a", "b")).attrib
         across = float(shown["style"].removeprefix("max-width:").removesuffix("rem"))
         sizes.append(float(shown["viewBox"].split()[2]) / across)
     assert sizes == pytest.approx([11.2] * 3, rel=2e-3)  # points a rem; the width is written with a tenth of one

@@ -57,11 +57,6 @@ def test_of_several_other_basins_each_experiment_that_prefers_any_counts_once() 
         assert share.predicted == pytest.approx(sum(part for part in alone if part is not None), rel=1e-12)
 
 
-def test_a_wrong_order_predicts_another_share() -> None:
-    found = basin_shares(FOUND, HOME, samples(0.02, 0.4), {key: {"energy_gap": -0.02} for key in (100, 400)})
-    assert all(share.predicted is not None and share.predicted - share.elsewhere > 0.3 for share in found.shares)
-
-
 def test_experiments_at_the_barrier_decide_nothing() -> None:
     found = basin_shares(FOUND, HOME, samples(0.02, 0.4, bias=0.1), {d: {"energy_gap": 0.02} for d in (100, 400)})
     assert found.objection is not None

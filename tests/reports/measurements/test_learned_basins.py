@@ -8,10 +8,9 @@ from functools import cache
 import numpy as np
 import pytest
 
-from benchmarks.networks.calibration import seed_of
-from benchmarks.networks.learned_basins import basin_seed
+from benchmarks.networks.__main__ import basin_seed, seed_of
 from giantsteps.reports.measurements.basin_shares import GAP
-from giantsteps.reports.measurements.close_basins import ENERGIES, both_streams, counted, energies, paragraphs, tables
+from giantsteps.reports.measurements.close_basins import paragraphs, tables
 from giantsteps.reports.measurements.learned_basins import (
     CLOSE,
     ITEM,
@@ -20,13 +19,12 @@ from giantsteps.reports.measurements.learned_basins import (
     judge_in_basin,
     minima_of,
     of_the_item,
-    shares_of,
     stored,
 )
 from giantsteps.reports.measurements.models import ITEMS, MODELS, RUNS, Drawn
 from giantsteps.reports.measurements.models import stored as calibrated
 from giantsteps.reports.measurements.theory import judge
-from giantsteps.verify.checks.finite_size import CONFIRMED, INCONCLUSIVE, REFUTED, compare_all
+from giantsteps.verify.checks.finite_size import CONFIRMED, REFUTED
 
 
 @cache
@@ -71,36 +69,6 @@ def test_close_minima_are_refuted_on_the_line_and_confirmed_in_the_basin() -> No
     assert judge(replace(near(), rank=1), inside).verdict == REFUTED
     other = replace(near(), subject=replace(near().subject, ridge=2.0 * near().subject.ridge))
     assert judge(other, inside).verdict == REFUTED
-
-
-def test_the_theory_orders_close_minima_rightly() -> None:
-    runs = both_streams(stored(), near())
-    observed = energies(near(), runs)
-    scales = dict.fromkeys(ENERGIES, minima_of(near()).energy)
-    assert compare_all(observed, scales=scales).verdict == CONFIRMED
-    # A theory with the two minima exchanged would be refuted.
-    swapped = [replace(one, theory=-one.theory) for one in observed["difference"]]
-    exchanged = compare_all({"difference": swapped}, scales=scales).comparisons[0]
-    assert exchanged.z is not None
-    assert exchanged.critical_z is not None
-    assert abs(exchanged.z) > exchanged.critical_z
-    shares = shares_of(near(), runs)
-    assert shares is not None
-    expected = sum(s.experiments * (s.predicted or 0.0) for s in shares.shares)
-    seen = sum(s.experiments * s.elsewhere for s in shares.shares)
-    # Some 460 experiments, each with a probability of at most 1/2: 4 standard errors are at most 43 of them.
-    assert abs(seen - expected) < 43
-    assert f"{expected:.0f} +- " in counted(shares.shares)
-
-
-def test_experiments_without_a_minimum_decide_nothing() -> None:
-    """A second minimum behind a low barrier: at d = 150 a third of the experiments have no dip there."""
-    drawn = confined("second")[1]
-    runs = of_the_item(stored(), "second", drawn)
-    assert runs is not None
-    report = judge_in_basin(drawn, runs)
-    assert report.verdict == INCONCLUSIVE
-    assert "no minimum of the energy" in report.sentence
 
 
 def test_the_page_follows_from_the_samples() -> None:

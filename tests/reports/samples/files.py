@@ -41,6 +41,8 @@ def printed(line: tuple[str, ...], file: bytes = GRID.encode()) -> str:
         Path("taken.svg").mkdir()
         with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
             code = run([*line, "--quiet"])
+        if code == 2 and not out.getvalue():  # refused, before anything is written
+            assert {path.name for path in Path().iterdir()} <= {"grid.toml", "taken.svg", "results", "proofs"}, line
     told = _VERSION.sub("(version)", out.getvalue()) + err.getvalue()
     return f"exit code {code}\n{told}".rstrip("\n")
 

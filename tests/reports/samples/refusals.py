@@ -16,7 +16,19 @@ _VALUES = (
     ("readout", "1:0.5"), ("readout", "1:0.5,-1:0.6"), ("readout", "1:0"), ("readout", "1"), ("readout", "normal:0"),
     ("readout", "1:.5:-1,1:.5"), ("bias", "0.3"), ("bias", "0.3:0.5"), ("bias", "0.3:2"), ("width", "0"),
     ("digits", "0"), ("digits", "x"), ("time-limit", "-1"), ("activation", "tanh(q)"), ("target", "exp(z**2)"),
-    ("target", "1/z"), ("activation", ""),
+    ("target", "1/z"), ("activation", ""), ("alignment", "-1.5"), ("ridge", "nan"), ("spike", "inf"),
+    ("spike", "1e999"), ("beta", "-1"), ("alpha", ""), ("alpha", "1_000"), ("alpha", "__import__('os')"),
+    ("alpha", "1,nan"), ("alpha", "nan:1:3"), ("alpha", "1e-99999999999"), ("alignment", "1.0000000001"),
+    ("width", "1e3"), ("width", "many"), ("readout", ""), ("readout", "1:0.5,x:0.5"), ("readout", "1:nan,1:0.5"),
+    ("readout", "1:-1,1:2"), ("readout", "1:0.1:1:1:1,1:0.9"), ("readout", "uniformly"), ("readout", "normal:1e3"),
+    ("loss", "huber"), ("loss", "huber:-1"), ("digits", "5"), ("target", "2*ReLU(z)"), ("target", "tanh(x)"),
+    ("ridge", "1e155"), ("ridge", "1e-200"), ("alpha", "1e300"), ("beta", "1e200"), ("bulk", "1e-300"),
+    ("spike", "1e60"), ("alignment", "0.5/0.5"), ("spike", "1/1"),
+)  # fmt: skip
+# What is no expression of z that can be averaged, and what tries to be a program.
+_FORMULAS = (
+    "frobnicate(z)", "z.real", "tan(z)", "log(z)", "   ", "nan", "tanh(z", "lambda z: z", "z**9999999", "9**9**9**9",
+    "tahn", "(" * 10_000 + "z" + ")" * 10_000, '__import__("os").system("touch planted")',
 )  # fmt: skip
 # What is longer than a sentence shows, and where it stands.
 LONG = "".join(f"{k}-odd-words-" for k in range(12))
@@ -37,11 +49,38 @@ _ASKED = (
     f"solve {_SPIKED} --readout uniform:1", f"solve {_SPIKED} --certify", f"solve {_SPIKED} --digits 20",
     f"simulate {_SPIKED} --kind equivalent --dimension 10 --seeds 1",
 )  # fmt: skip
+# What of a gradient step and of networks is refused: tanh that learns tanh after a long step.
+_TAUGHT = "--activation tanh --target tanh --alpha 1.5 --beta 1 --ridge 0.01 --alpha0 10 --eta 10 --kind network"
+_STEPS = (
+    "alpha0 -1", "eta nan", "bulk 2", "activation sign", "alpha0 1e-300", "alpha0 1e300 --eta 1e200", "eta 1e50",
+    "readout 1:0.5:1.2,-1:0.5:1.3", "readout normal:0.8",
+)  # fmt: skip
+_NETWORKS = (
+    "readout 1e-200:0.5,-1e-200:0.5", "readout 1e40:0.5,-1:0.5", "bias 1e300:1", "eta 1e200", "alpha0 1e60",
+    "alpha0 1e9", "eta 1e10 --readout 1e10:0.5,-1:0.5", "bias learned --ridge 0", "readout 0:1",
+    "bias learned --activation sign(z)*sqrt(Abs(z))", "readout 1:0.5:1:0.3,-0.7:0.5:1:-0.3", "rows gaussian "
+    "--initial-overlap 0.1", "bias learned --kind equivalent", "kind srf --initial-overlap 0.1", "alpha 0.001",
+)  # fmt: skip
+# Options that are misspelt or called something else elsewhere, without their value or with one too many.
+_MISSPELT = (
+    "aplha 2", "learning-rate 3", "lambda 3", "n0 300", "act tanh", "zz", "inputs uniform", "ridge", "ridge --json",
+    "json=yes", "frobnicate --debug", "steps",
+)  # fmt: skip
+_DIRECTIONS = (
+    "--alignment 0.6/0.9 --spike 1/1", "--alignment 0.6/0.5 --spike 1/", "--alignment 0.6/0.5/0.1/0.1 --spike 1/1",
+    "--alignment 0.6/0.5 --spike 1/1 --readout 1/2:1", "--alignment 0.6/0.5,0.7/0.4 --spike 1/1",
+    "--alignment 0.6/0.5 --readout 1/1:1 --rows gaussian", "--alignment 0.9/0.9 --spike 1/1",
+)  # fmt: skip
 _NAMED = (
     "report", "verify", "claims", "errata", "activation", "solve", "simulate", "compare", "bounds", "spectrum", "sweep",
 )  # fmt: skip
 _LINES = (
-    *(f"solve {_SPIKED} --{name} '{text}'" for name, text in _VALUES),
+    *(f"solve {_SPIKED} --{name} {shlex.quote(text)}" for name, text in _VALUES),
+    *(f"{start} {shlex.quote(text)}" for start in (f"solve {_SPIKED} --target", "activation") for text in _FORMULAS),
+    *(f"solve {_STEPPED} --{more}" for more in _STEPS),
+    *(f"solve {_SPIKED} --{more}" for more in _MISSPELT),
+    *(f"solve {_SPIKED} {more}" for more in _DIRECTIONS),
+    *(f"simulate {_TAUGHT} --dimension 40 --seeds 2 --{more}" for more in _NETWORKS),
     "",
     "frobnicate",
     "--frobnicate",
@@ -50,6 +89,47 @@ _LINES = (
     "solve",
     f"solve {_MODEL}",
     f"solve {_SPIKED} surplus",
+    "-x",
+    "slove",
+    "bound",
+    "solve --activation",
+    "solve --target --beta 1",
+    "solve --ridge",
+    "simulate --seeds --seed=3",
+    "activation tanh --spike --bulk 2",
+    "activation 'tanh(z)' +1",
+    "claims a b",
+    "errata a b",
+    "errata ' '",
+    "claims ''",
+    "claims esult-3-1",
+    "claims resutl-3-1.spilt",
+    "claims 'spike norm exact'",
+    "verify result-99",
+    "verify --seed ' 3'",
+    f"bounds {_STEPPED} --optimize-eta",
+    f"bounds {_STEPPED} --opt",
+    f"bounds {_STEPPED} --loss hinge --optimise-eta",
+    f"bounds {_SPIKED} --noise 0.3 --loss logistic",
+    f"bounds {_SPIKED} --bulk 1e300",
+    f"simulate {_SPIKED} --dimension 1e3",
+    f"simulate {_SPIKED} --alpha 0.01 --dimension 10",
+    f"simulate {_SPIKED} --ridge 0 --loss hinge",
+    f"compare {_SPIKED} --dimensions ''",
+    f"compare {_SPIKED} --activation he2 --readout normal --dimensions 60,120 --seeds 2",
+    f"compare {_SPIKED} --kind cubic",
+    f"spectrum {_SPIKED} --simulate 1000000",
+    f"spectrum {_SPIKED} --kind equivalent --simulate 60",
+    f"spectrum {_SPIKED} --spike 1/1 --alignment 0.5/0.5",
+    f"spectrum {_SPIKED} --readout uniform:2",
+    f"spectrum {_STEPPED} --readout 1:0.5,-1:0.5",
+    "spectrum --activation tanh --alpha 1.5 --beta 1 --alpha0 1 --eta 5",
+    f"solve {_SPIKED} --certify --alpha -1:2",
+    f"solve {_SPIKED} --certify --alpha 1:2 --ridge 0.1,0.2",
+    f"solve {_SPIKED} --certify --alpha 1:2 --loss logistic",
+    f"solve {_SPIKED} --certify --alpha 1:2 --time-limit 0",
+    "sweep grid.toml --out .",
+    "sweep grid.toml --out grid.toml",
     f"solve {_SPIKED} --kind srf",
     f"solve {_SPIKED} --sprike 1",
     f"solve {_SPIKED} --alpha0 2",
@@ -167,6 +247,7 @@ FILES = {
             "a kind": _GIVEN + 'kind = "practice"\n',
             "a mode": _GIVEN + 'mode = "diagonal"\n',
             "a width": _GIVEN + "width = 0\n",
+            "rows": _GIVEN + 'rows = "round"\n',
             "both spike and step": _GIVEN + "alpha0 = 1\n",
             "no table": "simulation = 3\n" + _GIVEN,
             "no seeds": _GIVEN + 'kind = "simulation"\n[simulation]\ndimension = 100\n',

@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import json
 import math
-from typing import Any
 
 import pytest
 
-from giantsteps.reports.answers.branches import branch_text
 from giantsteps.reports.command_line.console import estimate_text, note, number, pace_text, print_json
-from giantsteps.reports.commands.claims import leaves_text
 from giantsteps.reports.commands.errata import errata_text
 from giantsteps.reports.commands.solve import learned_text
 from giantsteps.reports.commands.verify import outcome_document, properties_table
@@ -59,16 +56,6 @@ def test_errata_show_both_forms_and_count_conventions_apart() -> None:
     assert "1 of another convention or reading" in text.splitlines()[-1]
 
 
-def test_leaves_stand_under_their_kind_with_references_and_claims() -> None:
-    leaf: dict[str, Any] = {"names": ["name"], "statements": ["says"], "references": ["ref"], "claim": None}
-    text = leaves_text(
-        [leaf | {"kind": kind, "claims": ["a", "b"], "test": "test_1"} for kind in ("hypothesis", "lemma")]
-    )
-    headings = [line for line in text.splitlines() if line and not line.startswith(" ")]
-    assert headings[:2] == ["1 hypotheses", "1 lemmas"]
-    assert text.count("name   (2 claims)") == text.count("says") == text.count("test test_1") == 2
-
-
 def test_learned_bias_lists_its_minima_and_says_when_two_tie() -> None:
     minima = [{"bias": 0.25, "energy": 0.5}, {"bias": -0.25, "energy": 0.5}]
     found = {"bias": 0.25, "energy": 0.5, "minima": minima, "tied": True, "at_edge": False}
@@ -76,22 +63,6 @@ def test_learned_bias_lists_its_minima_and_says_when_two_tie() -> None:
     assert "0.25 (energy 0.5), -0.25 (energy 0.5)" in text
     assert "mirror image" in text
     assert "mirror image" not in learned_text(found | {"tied": False})
-
-
-def test_branch_shows_each_piece_and_the_certified_part() -> None:
-    class Piece:
-        low, high, status = 1.0, 1.5, "certified"
-
-        def texts(self) -> dict[str, str]:
-            return {"test_error": "[0.1 +/- 0.2]"}
-
-    class Branch:
-        parameter, pieces, certified_fraction, only_by = "alpha", (Piece(), Piece()), 0.5, "words"
-
-    text = branch_text(Branch())  # type: ignore[arg-type]
-    assert text.count("[0.1 +/- 0.2]") == 2
-    assert "certified 0.5 of the range" in text
-    assert "(by words)" in text
 
 
 @pytest.mark.parametrize(

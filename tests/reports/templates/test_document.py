@@ -9,7 +9,7 @@ from functools import cache
 from giantsteps.reports.page.pdf import sources
 from giantsteps.verify.claims.paper import PAPER
 from giantsteps.verify.protocol.paper import chapter_of
-from tests.reports.templates.material import FIGURES, NUMBER, ROWS, given_of, material
+from tests.reports.templates.material import NUMBER, ROWS, given_of, material
 
 MARKS = {"printed": " #note[as printed]", "reading": " #note[a reading]"}
 
@@ -69,15 +69,3 @@ def test_the_counts_stand_under_their_verdicts() -> None:
         assert found == expected
     tried = 3 * sum(row.kind != "DEFINITION" for row in ROWS)
     assert f"shown {tried} wrong\nneighbours of the formulas ({tried - 1} of them refuted)" in text()
-
-
-def test_figures_assumptions_and_symbols_are_those_of_the_pages() -> None:
-    shown = re.findall(r'image\("(\w+)\.svg".*alt: "title of (\w+)".*"caption of (\w+)";', part("Figures"))
-    assert shown == [(figure.name,) * 3 for figure in FIGURES]
-    drawn = sources(material())
-    assert all(f"drawing of {name}" in drawn[f"{name}.svg"].decode() for name, _, _ in shown)
-    ours = [NUMBER[row.id] for row in ROWS if row.role == "ours"]
-    counts = dict(re.findall(r'\[#"(.*)";\], \[(\d+)\]', part("What is assumed")))
-    assert counts == {f"hypothesis {n}": "1" for n in ours} | {"hypothesis of all": str(len(ours))}
-    symbols = re.findall(r'attach\(A, b: (\d+)\)\$\);: #"meaning (\d+)";(?: #note\[#"O\((\d+)\)";\])?', part("Symbols"))
-    assert symbols == [(str(n), str(n), str(n) if n > 1 else "") for n in NUMBER.values()]

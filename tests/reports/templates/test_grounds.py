@@ -5,16 +5,14 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
-from giantsteps.reports.measurements.network_trial import Row as Measured
-from giantsteps.reports.measurements.network_trial import Trial
 from giantsteps.reports.page.site import site
 from giantsteps.reports.text.ledger_markdown import markdown
 from giantsteps.verify.claims.paper import PAPER
 from giantsteps.verify.ledger.document import as_json
 from giantsteps.verify.ledger.run import Ledger
 from giantsteps.verify.protocol.evidence import Leaf, Made, Proof
-from tests.reports.templates.material import NUMBER, ROWS, claim_page, figure, files, given_of, material, page
-from tests.reports.templates.reading import badges, cells, facts, links, read, words
+from tests.reports.templates.material import NUMBER, ROWS, claim_page, files, given_of, material, page
+from tests.reports.templates.reading import cells, facts, links, read, words
 
 LEAVES = {
     kind: tuple(Leaf(f"{kind} {k}", kind, f"L_{{{place}{k}}} = {k}", f"source of {kind} {k}") for k in (1, 2))
@@ -91,31 +89,6 @@ def test_what_a_check_caught_alone_stands_on_its_page_and_on_that_of_trust() -> 
             f"{checks[row.id]}: caught 2 of 3 alone; missed: neighbour {n}a",
             f"derivation: way {n}: caught 3 of 3 alone",
         ]  # fmt: skip
-
-
-def test_the_trial_of_the_networks_is_told_with_the_numbers_of_its_rows() -> None:
-    rows = tuple(Measured(f"network {k}", 0.125 * k, 0.01, 5.5 * k, -0.75 * k, 1.5, 1.25, 0.04 * k) for k in (1, 2, 3))
-    trial = Trial(rows, (123, 456), 77, 3.25, 2, 0.875, ("one thing", "another"))
-    main = read(site(replace(material(), trial=(trial, figure("trial_drawn"))))["network.html"])
-    text = words(main)
-    for said in (
-        "Measured on 3 networks after a real gradient step (d = 123 to 456,", "lies within 2.2 standard errors",
-        "Its 77 deviates", "are at most 3.2 in size, their root mean square is 0.88 (1 for a right theory)",
-        "more than 6 standard errors in the test error at 2 of the 3 networks", "number that it predicts at 2.",
-        "error below 4 to 12 per cent", "Not measured yet: one thing; another.", "title of trial_drawn",
-    ):  # fmt: skip
-        assert said in text
-    numbers, claims = list(main.iter("table"))
-    assert [cells(row) for row in numbers.iter("tr")] == [
-        ["network", "measured", "isotropic, z", "network, z", "would have caught"],
-        *([f"network {k}", f"{0.125 * k:.4g}", f"+{5.5 * k:.1f}", f"-{z}", f"{4 * k} %"]
-          for k, z in ((1, "0.8"), (2, "1.5"), (3, "2.2"))),
-    ]  # fmt: skip
-    listed = [row for row in ROWS if row.id.startswith("beyond.")]
-    for row, shown in zip(listed, list(claims.iter("tr"))[1:], strict=True):
-        assert links(shown, "network.html") == [claim_page(row.id)]
-        assert (badges(shown), cells(shown)[0]) == ([row.verdict], f"Title {NUMBER[row.id]}{row.id}")
-        assert cells(shown)[-1] == "2/3"
 
 
 def test_the_ledger_as_markdown_says_of_each_claim_what_its_page_says() -> None:

@@ -10,7 +10,7 @@ from xml.etree.ElementTree import Element
 
 import pytest
 
-from giantsteps.reports.activation.gallery import TARGETS, Card, Goal
+from giantsteps.reports.activation.gallery import Card, Goal
 from giantsteps.reports.page.site import site
 from giantsteps.verify.claims.paper import PAPER
 from tests.reports.templates.material import (
@@ -200,15 +200,6 @@ def test_the_graph_has_each_part_with_its_weakest_link_and_each_line_with_its_co
         for row in ROWS for used in row.uses if row.id.split(".")[0] != used.split(".")[0]
     )  # fmt: skip
     told = [words(path.find("title")) for path in graph.iter("path")]
-    # A line begins at the right side of the one box and ends at the left side of the other.
-    edges = {name: tuple(float(box.find("rect").get(key)) for key in ("x", "y", "width", "height"))  # type: ignore
-             for name, box in boxes.items()}  # fmt: skip
-    for path, said in zip(graph.iter("path"), told, strict=True):
-        target, source = re.match(r"(\S+) rests on (\S+):", said).groups()  # type: ignore[union-attr]
-        numbers = [float(number) for number in re.findall(r"-?[\d.]+", path.get("d") or "")]
-        for (x, y, wide, tall), right, ends in ((edges[source], 1, numbers[:2]), (edges[target], 0, numbers[-2:])):
-            assert ends == pytest.approx([x + right * wide, y + tall / 2], abs=0.11)  # heights have one decimal
-        assert float(path.get("stroke-width") or 0) == pytest.approx(1.0 + 0.35 * lines[target, source])
     assert sorted(told) == sorted(f"{a} rests on {b}: {n} link{'s' * (n > 1)}" for (a, b), n in lines.items())
 
 
@@ -228,40 +219,6 @@ def test_a_result_stands_over_all_that_it_rests_on() -> None:
         assert (badges(first), links(first, at)) == (
             [row.verdict, row.weakest], [claim_page(id_), *(claim_page(other) for other in culprits)]
         )  # fmt: skip
-
-
-def read_tree(listed: Element, at: str) -> list[tuple[str, list[str], str, list[object]]]:
-    """What stands in a tree: name, verdicts, words behind the title, and the same of what is beneath."""
-    found = []
-    for item in listed:
-        inner = item.find("details/div/ul")
-        head = item.find("details/summary") if inner is not None else item
-        assert head is not None
-        name = words(of_class(head, "span" if inner is not None else "a", "id")[0])
-        n = NUMBER[name]
-        behind = words(head).partition(f"Title {n}")[2].strip()
-        if inner is None:
-            assert links(head, at) == [claim_page(name)]
-        found.append((name, badges(head), behind, [] if inner is None else read_tree(inner, at)))
-    return found  # type: ignore[return-value]
-
-
-def test_each_tree_goes_down_to_the_ground_and_says_where_it_is_expanded_already() -> None:
-    at, shown = "dependencies.html", set[str]()
-
-    def expected(id_: str) -> tuple[str, list[str], str, list[object]]:
-        row, before = BY_ID[id_], id_ in shown
-        shown.add(id_)
-        verdict = "by definition" if row.kind == "DEFINITION" else row.verdict
-        behind = "(expanded above)" if before and row.uses else ""
-        return id_, [verdict], behind, [expected(used) for used in row.uses] if not before else []
-
-    for one in page(at).findall("section/details"):
-        id_ = words(one.find("summary/span"))
-        listed = one.find("div/ul")
-        assert listed is not None
-        _, _, behind, children = expected(id_)
-        assert (behind, read_tree(listed, at)) == ("", children)
 
 
 def test_what_is_assumed_and_the_symbols_are_listed_with_their_numbers() -> None:
@@ -312,21 +269,6 @@ def card(k: int) -> Card:
 def gallery() -> dict[str, str]:
     """The report with three cards."""
     return site(replace(material(), gallery=tuple(map(card, (1, 2, 3)))))
-
-
-def test_an_activation_is_listed_and_sorted_by_its_own_numbers(gallery: dict[str, str]) -> None:
-    main = read(gallery["gallery.html"])
-    (sorting,) = main.iter("table")
-    heads = [words(one) for one in next(sorting.iter("tr"))]
-    assert heads == ["activation", "graph", "parity", "h1", "h2", "closed forms", *TARGETS]
-    assert links(main, "gallery.html") == [f"activations/act{k}.html#activation-act{k}" for k in (1, 2, 3)]
-    for k, row in enumerate(list(sorting.iter("tr"))[1:], 1):
-        keys = [cell.get("data-value") for cell in row if cell.get("data-value")]
-        last = [f"{share + k / 100:.6g}" for share in (0.33, 0.66)]
-        assert keys == [f"{k}.1", f"{k}.2", *last]
-        percents = [f"{100 * float(share):.0f} %" for share in last] if k != 2 else ["no spike"] * 2
-        assert cells(row) == [f"act{k}", "", f"parity {k}", f"{k}.1000", f"{k}.2000", f"status {k}", *percents]
-        assert [one.get("aria-label") for one in row.iter("svg")] == [f"graph {k}"]
 
 
 def test_the_page_of_an_activation_is_its_own(gallery: dict[str, str]) -> None:

@@ -12,7 +12,6 @@ from giantsteps.reports.text.mathematics import mathml
 from giantsteps.reports.text.prose import prose
 from giantsteps.verify.claims.index import all_claims
 from giantsteps.verify.ledger.document import statement_latex
-from tests.reports.page.reading import cut_wrongly
 
 # An em of a formula is 17 pixels on the page. Matrices and summands without a cut may be wider than a line, within
 # this bar, far below the 5,000 pixels that a formula may have.
@@ -52,7 +51,6 @@ def test_a_long_formula_is_cut_into_lines_and_keeps_every_letter(latex: str) -> 
     flat = ElementTree.fromstring(mathml(latex))
     assert width(flat) > 1.5 * LINE
     assert letters(shown) == letters(flat)
-    assert cut_wrongly(mathml(latex, block=True)) == []
 
 
 def test_a_part_that_is_repeated_gets_a_name_and_is_stated_once() -> None:

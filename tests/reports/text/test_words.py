@@ -1,4 +1,4 @@
-"""Evidence in words: what was found; what one check caught alone, of its own wrong neighbours and of generic ones."""
+"""Evidence in words: what one check caught alone, of its own wrong neighbours and of generic ones."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from giantsteps.reports.text.words import caught_words, evidence_line
+from giantsteps.reports.text.words import caught_words
 
 CHECK, OTHER = "simulation: one", "derivation: other"
 
@@ -37,31 +37,3 @@ def power(caught: int, missed: tuple[str, ...], generic: tuple[tuple[str, ...], 
 )
 def test_the_own_ones_are_counted_without_the_generic_ones_that_were_caught(score: dict[str, Any], said: str) -> None:
     assert caught_words(score) == said
-
-
-@pytest.mark.parametrize(
-    ("evidence", "said"),
-    [
-        # Only what supports is discharged, and what is undecided does not.
-        (
-            {"type": "Proof", "obligations": [{"outcome": one} for one in ("supports", "undecided", "refutes")]},
-            "1 of 3 obligations discharged",
-        ),
-        ({"type": "Proof", "obligations": [{"outcome": "undecided"}]}, "0 of 1 obligation discharged"),
-        ({"type": "Certificate", "points": 3, "width_at_most": 2e-9}, "enclosed at 3 points, no ball wider than 2e-09"),
-        (
-            {"type": "Agreement", "points": 4, "tolerance": 3e-7},
-            "4 points, would have caught a relative error of 3e-07",
-        ),
-        *(
-            (
-                {"type": "FiniteSize", "z": 1.5, "threshold": 3.25, "smallest_detectable": smallest},
-                f"z = 1.5 (limit 3.25), would have caught a relative error of {caught}",
-            )
-            for smallest, caught in ((0.0123, "1.2%"), (None, "unknown size"))
-        ),
-    ],
-)
-@pytest.mark.parametrize("outcome", ["supports", "undecided"])
-def test_a_piece_of_evidence_says_what_it_found(evidence: dict[str, Any], said: str, outcome: str) -> None:
-    assert evidence_line(evidence | {"check": CHECK, "outcome": outcome}) == f"{CHECK}: {outcome}, {said}"

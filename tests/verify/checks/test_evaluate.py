@@ -116,28 +116,6 @@ def test_a_missing_value_is_named() -> None:
         evaluate(alpha * c, {"c": 1.0})
 
 
-def test_the_index_of_a_sum_is_no_value_that_is_asked_for() -> None:
-    k, n, x = sp.symbols("k n x")
-    geometric = sp.Sum(x**k, (k, 0, n))
-    assert evaluate(geometric, {"n": 4, "x": 2.0}) == 31.0
-    # A symbol may be an index here and a value there.
-    assert evaluate(geometric + k, {"n": 4, "x": 2.0, "k": 0.5}) == 31.5
-
-
-def test_what_is_kept_of_a_part_is_asked_of_that_part_alone() -> None:
-    """Symbols of one name, functions of several tables, numbers of two kinds: each answer again after the others."""
-    t, also_t = sp.Symbol("t", positive=True), sp.Symbol("t", real=True)
-    f, whole = sp.Function("f")(t), sp.Function("f")(t) ** 2 + t
-    for _ in range(2):
-        assert evaluate(t**2 + alpha * t, {"t": 3.0, "alpha": 2.0}) == 15.0
-        assert evaluate(also_t**2 + c * also_t, {"t": 2.0, "c": 1.0}) == 6.0
-        assert evaluate(t * alpha - c, {"t": 3.0, "alpha": 2.0, "c": 1.0}) == 5.0
-        assert evaluate(whole, {"t": 3.0}, {"f": lambda x: x + 1}) == 19.0
-        assert evaluate(whole, {"t": 3.0}, {"f": lambda x: 2 * x, "g": math.sin}) == 39.0
-        assert evaluate(f * t, {"t": 3.0}, {"f": lambda x: x - 1}) == 6.0
-        assert evaluate(sp.Float(0.1) * t, {"t": 1.0}) == evaluate(sp.Rational(1, 10) * t, {"t": 1.0}) == 0.1
-
-
 def test_symbols_may_have_any_name() -> None:
     # What a symbol is called says nothing of what Python calls it: a keyword, LaTeX, a name of another's own.
     names = ("lambda", r"\hat{q}_1", "x y", "_0", "_1")

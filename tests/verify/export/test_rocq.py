@@ -22,8 +22,7 @@ from giantsteps.derivations.kernel.statements import Assumption, AtLeast, Equati
 from giantsteps.derivations.kernel.theorem import RULES, Theorem
 from giantsteps.derivations.language.expectation import Expectation
 from giantsteps.derivations.language.named_functions import sigma
-from giantsteps.verify.export.files import ASKED, AT, LATE, SLIPS, UNPROVED, chapter, files, given_up
-from giantsteps.verify.export.read_back import Unread, conclusions, read_statement
+from giantsteps.verify.export.files import ASKED, SLIPS, UNPROVED, chapter, files
 from giantsteps.verify.export.rocq import Exported, exported
 from giantsteps.verify.export.second_kernel import (
     EXPECTED,
@@ -41,6 +40,7 @@ from giantsteps.verify.export.second_kernel import (
 )
 from giantsteps.verify.export.tactics.rules import LEAVES, PROVERS
 from giantsteps.verify.export.terms import in_order
+from tests.verify.export.read_back import Unread, conclusions, read_statement
 
 _x, _y, _z, _t = sp.symbols("x y z t", real=True)
 _p, _d = sp.symbols("p d", positive=True)
@@ -176,22 +176,6 @@ def test_what_rests_on_a_lemma_that_rocq_does_not_prove_is_not_replayed() -> Non
     compare({("square",): frozenset({UNPROVED})}, {"square": ["leaf_1"]})  # it may rest on less, too
 
 
-def test_a_file_requires_those_that_its_lemmas_and_axioms_stand_in(
-    export: Exported, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("giantsteps.verify.export.files._SIZE", 2000)
-    written = [file for file in files(export) if not file.module.startswith(SLIPS)]
-    assert len(written) > 3
-    for k, file in enumerate(written):
-        here = set(re.findall(r"^(?:Lemma|Axiom) (\w+) :", file.text, re.MULTILINE))
-        elsewhere = {
-            other.module: set(re.findall(r"^(?:Lemma|Axiom) (\w+) :", other.text, re.MULTILINE))
-            for other in written[:k]
-        }
-        named = set(re.findall(r"\w+", file.text)) - here
-        assert {module for module, names in elsewhere.items() if names & named} <= set(file.requires)
-
-
 def test_of_each_chapter_rocq_is_asked_on_its_own() -> None:
     made = small()
     written = files(exported({f"{of}.{name}": made[name] for of in ("one", "two") for name in ("roots", "square")}))
@@ -200,32 +184,6 @@ def test_of_each_chapter_rocq_is_asked_on_its_own() -> None:
     assert {name for file in asked for names in file.asked for name in names} == {
         f"{of}.{name}" for of in ("one", "two") for name in ("roots", "square")
     }
-
-
-def test_what_takes_too_long_is_not_asked_for_and_is_not_proved(export: Exported) -> None:
-    name = export.lemmas[1].name
-    for file in files(export):
-        said = re.findall(rf'"{AT} (n\d+)"', file.text)
-        if name in said:
-            left = given_up(file.text, name)
-            assert re.findall(rf'"{AT} (n\d+)"', left) == said
-            assert left.count("solve [") == file.text.count("solve [") - 1
-            assert f'"{LATE} {name}"' in left
-            assert (f'"{UNPROVED} {name}"; exact' in left) == (not file.module.startswith(SLIPS))
-
-
-def test_what_rocq_refuses_keeps_it_from_nothing_else(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def refusing(_: Path, module: str, __: object) -> bool:
-        if module == "wrong":
-            raise Differs(module)
-        return True
-
-    monkeypatch.setattr("giantsteps.verify.export.second_kernel._compile", refusing)
-    seen: list[str] = []
-    requires = {"base": (), "wrong": ("base",), "above": ("wrong",), "beside": ("base",), "last": ("beside",)}
-    with pytest.raises(Differs, match="wrong"):
-        compile_all(tmp_path, requires, seen.append)
-    assert set(seen) == {"base", "beside", "last"}
 
 
 def test_denominators_and_signs_are_hypotheses() -> None:
@@ -411,26 +369,3 @@ def test_rocq_proves_what_each_rule_concludes(by_rules: Exported, tmp_path: Path
     (names,) = expected(tmp_path)["asked"].values()
     told = assumptions((tmp_path / f"{ASKED}_001.out").read_text(encoding="utf-8"))
     compare(dict(zip(map(tuple, names), told, strict=True)), by_rules.expected)
-
-
-@needs_rocq
-@pytest.mark.thorough
-def test_rocq_accepts_a_derivation_with_limits(export: Exported, tmp_path: Path) -> None:
-    write(export, {}, tmp_path)
-    assert check(tmp_path).theorems == set(export.theorems)
-
-
-@needs_rocq
-@pytest.mark.thorough
-def test_rocq_gives_up_a_proof_that_never_ends(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    # Processor seconds, of which a question about axioms takes two.
-    monkeypatch.setattr("giantsteps.verify.export.second_kernel.LIMIT", 5)
-    made = exported(small())
-    proved = [lemma for lemma in made.lemmas if not lemma.assumed]
-    stuck = proved[0]
-    lemmas = tuple(replace(lemma, proof="do 1000000000 idtac") if lemma is stuck else lemma for lemma in made.lemmas)
-    write(replace(made, lemmas=lemmas), {}, tmp_path)
-    checked = check(tmp_path)
-    assert checked.late == (stuck.name, stuck.name)  # also its slip
-    assert checked.refused == (stuck.name,)
-    assert checked.slips == len(proved) - 1

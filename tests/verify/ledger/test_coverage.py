@@ -10,7 +10,7 @@ from giantsteps.verify.ledger import coverage
 from giantsteps.verify.ledger.coverage import Coverage, summary
 from giantsteps.verify.protocol.claim import Claim, Role, Source
 from giantsteps.verify.protocol.paper import Document, Formula
-from tests.shared import toy
+from tests.shared import listed, toy
 
 
 def covering(id_: str, *equations: int, role: Role = Role.OURS) -> Claim:
@@ -28,7 +28,7 @@ def test_printed_claims_cover_nothing() -> None:
 
 
 def test_a_number_beyond_the_paper_is_a_stray() -> None:
-    assert coverage.strays([covering("a", 191, 192)], PAPER) == ("a lists (192)",)
+    assert listed.strays([covering("a", 191, 192)], PAPER) == ("a lists (192)",)
 
 
 def test_the_summary_counts_and_joins_runs_of_numbers() -> None:
@@ -45,8 +45,8 @@ def test_the_summary_counts_and_joins_runs_of_numbers() -> None:
 
 def test_a_list_of_formulas_and_the_printed_claims_about_it_name_each_other() -> None:
     first = Formula("1", "a", ("one", "gone"))
-    listed = Document("notes", "N", "N", (first, Formula("2", "b", ())))
-    paper = replace(PAPER, sources=(*PAPER.sources, listed))
+    notes = Document("notes", "N", "N", (first, Formula("2", "b", ())))
+    paper = replace(PAPER, sources=(*PAPER.sources, notes))
 
     def about(id_: str, document: str, role: Role) -> Claim:
         return toy.claim(id=id_, source=Source(document, "a section"), role=role)
@@ -57,9 +57,9 @@ def test_a_list_of_formulas_and_the_printed_claims_about_it_name_each_other() ->
         about("three", "notes", Role.OURS),
         about("four", "an essay", Role.PRINTED),
     ]
-    assert coverage.unlisted_claims(claims, paper) == ("two",)
-    alone = replace(PAPER, sources=(*(replace(source, formulas=()) for source in PAPER.sources), listed))
-    assert coverage.missing_formulas(claims, alone) == ("2: b: no claim", "1: a: gone is no claim")
+    assert listed.unlisted_claims(claims, paper) == ("two",)
+    alone = replace(PAPER, sources=(*(replace(source, formulas=()) for source in PAPER.sources), notes))
+    assert listed.missing_formulas(claims, alone) == ("2: b: no claim", "1: a: gone is no claim")
 
 
 def test_every_number_of_the_paper_is_in_exactly_one_claim_of_ours() -> None:
@@ -68,4 +68,4 @@ def test_every_number_of_the_paper_is_in_exactly_one_claim_of_ours() -> None:
 
 
 def test_no_claim_lists_a_number_that_the_paper_does_not_have() -> None:
-    assert coverage.strays(all_claims(), PAPER) == ()
+    assert listed.strays(all_claims(), PAPER) == ()

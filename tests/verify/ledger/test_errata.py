@@ -9,10 +9,11 @@ import sympy as sp
 
 from giantsteps.derivations.language.symbols import h1_star
 from giantsteps.verify.ledger import errata
-from giantsteps.verify.ledger.errata import conventions, examine_errata, unlisted
+from giantsteps.verify.ledger.errata import conventions, examine_errata
 from giantsteps.verify.protocol.claim import Claim, Kind, Role
 from giantsteps.verify.protocol.paper import Erratum, Paper
 from giantsteps.verify.protocol.verdict import Verdict
+from tests.shared.listed import unlisted
 from tests.shared.toy import LIMIT, claim, norm, stating
 
 WRONG = sp.Eq(norm, LIMIT - 2 * h1_star**2)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from giantsteps.verify.ledger.document import as_json
 from giantsteps.verify.ledger.leaves import grounds
 from giantsteps.verify.ledger.run import Entry, Ledger
@@ -54,9 +52,3 @@ def test_a_sentence_is_no_claim() -> None:
     assert [leaf["claim"] for leaf in document["leaves"] if leaf["kind"] == "hypothesis"] == ["toy.small", None]
     assumed = next(c for c in document["claims"] if c["id"] == "toy.two")["theorem"]["assumptions"]
     assert {leaf["name"]: leaf["claim"] for leaf in assumed}["symmetry"] is None
-
-
-def test_a_leaf_that_no_theorem_has_is_not_listed() -> None:
-    without = replace(LEDGER, entries=LEDGER.entries[2:])
-    assert {one.kind for one in grounds(without)} == {"lemma", "definition"}
-    assert grounds(replace(LEDGER, entries=LEDGER.entries[3:])) == ()

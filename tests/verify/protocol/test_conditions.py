@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-from fractions import Fraction
-from itertools import combinations
-
 import pytest
 import sympy as sp
 
 from giantsteps.derivations.kernel.algebra import assume, ring
 from giantsteps.derivations.kernel.averages import linear
 from giantsteps.derivations.kernel.search.leaves import define, proved
-from giantsteps.derivations.kernel.statements import Assumption, AtLeast, Demand, Equation, Ground
+from giantsteps.derivations.kernel.statements import Assumption, AtLeast, Equation, Ground
 from giantsteps.derivations.kernel.theorem import Theorem
 from giantsteps.derivations.language.derivation import Derivation
 from giantsteps.derivations.language.expectation import Expectation
 from giantsteps.derivations.language.named_functions import g
 from giantsteps.verify.checks.proofs import ByDerivation, ByTheorem
 from giantsteps.verify.claims.paper import PAPER
-from giantsteps.verify.protocol import conditions
 from giantsteps.verify.protocol.claim import PROFILES, Domain, Range
 from giantsteps.verify.protocol.conditions import Holding, holding
 from giantsteps.verify.protocol.evidence import Outcome, Proof
@@ -67,26 +63,6 @@ def test_what_is_not_decided_is_assumed() -> None:
     found = proof(quotient(), Domain())
     assert found.outcome is Outcome.SUPPORTS
     assert found.hypotheses == ("$x \\neq 0$ (a condition of a theorem)",)
-
-
-@pytest.mark.parametrize("below", [False, True])
-def test_a_long_formula_that_is_negative_somewhere_is_not_expanded(
-    below: bool, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    # (p + 1)^2 - 2 p = p^2 + 1 > 0: its shape shows no sign before it is expanded. Less p^3 it is negative for large p.
-    names = sp.symbols("p_1:17", positive=True)
-    form = sum((name + 1) ** 2 - 2 * name for name in names) - int(below) * names[0] ** 3
-    theorem, seen = ring((), Equation(sp.sqrt(form) * (sp.sqrt(form) + 1), form + sp.sqrt(form))), list[sp.Expr]()
-
-    decided = conditions._decided_expanded
-
-    def expanded(term: sp.Expr, demand: Demand) -> bool:
-        seen.append(term)
-        return decided(term, demand)
-
-    monkeypatch.setattr(conditions, "_decided_expanded", expanded)
-    assert bool(holding((theorem,), Domain()).open) is below
-    assert (form in seen) is not below
 
 
 def test_a_theorem_of_an_inequality_is_compared_with_its_domain_as_well() -> None:
@@ -152,29 +128,3 @@ def test_a_root_needs_what_is_under_it_to_be_nowhere_negative() -> None:
         assert holding((theorem,), over(low, high)) == Holding()
     # It is zero at an end, which no ball around the values near it shows to be nowhere negative.
     assert holding((theorem,), over(0.0, 1.0)).open == ("$1 - x^{2} \\geq 0$ (a condition of a theorem)",)
-
-
-@pytest.mark.parametrize("sign", [1, -1])
-def test_a_long_condition_is_judged_at_values_of_the_sign_that_its_symbols_have(sign: int) -> None:
-    # Products of 1 + s x_i above one, for x_i of that sign alone: no sign is seen before they are multiplied out less
-    # their one, and at values of the other sign some are below it.
-    names = sp.symbols("x0:5", real=True)
-    products = sp.Add(*(sp.Mul(*(1 + sign * name for name in three)) - 1 for three in combinations(names, 3)))
-    theorem = assume((), Assumption(Ground.LEMMA, "for a test", AtLeast(sp.sqrt(products), a), "none"))
-    low, high = sorted((sign * 0.1, sign * 100.0))
-    domain = Domain(tuple(Range(name, low, high) for name in names))
-    assert holding((theorem,), domain) == holding((), domain)
-
-
-@pytest.mark.parametrize(
-    ("form", "demand", "found"),
-    [
-        (x**2 - x + 1, Demand.NONNEGATIVE, True), (x**2 - x + 1, Demand.NONZERO, True),
-        (-1 - x**2, Demand.NONNEGATIVE, False), (-1 - x**2, Demand.NONZERO, True),
-        (x - sp.Rational(1, 3), Demand.NONNEGATIVE, False), (x - sp.Rational(1, 3), Demand.NONZERO, False),
-        # Both signs, and no zero: it is not continuous. Zero at a place that no part ends at, and of one sign.
-        (1 / (x - sp.Rational(1, 3)), Demand.NONZERO, None), ((x - sp.Rational(1, 3)) ** 2, Demand.NONZERO, None),
-    ],
-)  # fmt: skip
-def test_signs_over_a_box_are_those_of_its_parts(form: sp.Expr, demand: Demand, found: bool | None) -> None:
-    assert conditions._over(form, demand, {x: (Fraction(-1), Fraction(2))}) is found

@@ -30,17 +30,17 @@ def agreement(points: int, worst: float, asked: int) -> Agreement:
     return Agreement("numbers", points, worst, 1e-3, "there", "why", asked, 0.2)
 
 
-A, B, C, D = settled("a", SUPPORTS), settled("b", UNDECIDED), settled("c", REFUTES), settled("d", SUPPORTS)
+FINE, OPEN, WRONG, ALSO = settled("a", SUPPORTS), settled("b", UNDECIDED), settled("c", REFUTES), settled("d", SUPPORTS)
 
 
 @pytest.mark.parametrize(
     ("evidence", "outcome", "summary"),
     [
         (Proof("p", ()), UNDECIDED, "no obligations, hence no proof"),
-        (Proof("p", (A,)), SUPPORTS, "1 obligation discharged"),
-        (Proof("p", (A, D)), SUPPORTS, "2 obligations discharged"),
-        (Proof("p", (A, B, D)), UNDECIDED, "open: b (how b)"),
-        (Proof("p", (A, B, C)), REFUTES, "fails: c; witness where c"),
+        (Proof("p", (FINE,)), SUPPORTS, "1 obligation discharged"),
+        (Proof("p", (FINE, ALSO)), SUPPORTS, "2 obligations discharged"),
+        (Proof("p", (FINE, OPEN, ALSO)), UNDECIDED, "open: b (how b)"),
+        (Proof("p", (FINE, OPEN, WRONG)), REFUTES, "fails: c; witness where c"),
         (agreement(9, 2e-4, 10), SUPPORTS, "holds at 9 points to 1e-03"),
         # Four in five of the points have to be usable, and so many are enough.
         (agreement(8, 1e-3, 10), SUPPORTS, "holds at 8 points to 1e-03"),
@@ -63,9 +63,9 @@ def test_each_piece_decides_and_says_why_by_its_own_numbers(evidence: Evidence, 
 
 
 def test_the_steps_that_no_rule_made_are_those_that_are_named_or_all() -> None:
-    assert Proof("p", (A, D, A)).without_rule == ("a", "d")
-    assert Proof("p", (A, D), unmade=("d",)).without_rule == ("d",)
-    assert Proof("p", (A, D), theorem=Made((), ()), unmade=("d",)).without_rule == ()
+    assert Proof("p", (FINE, ALSO, FINE)).without_rule == ("a", "d")
+    assert Proof("p", (FINE, ALSO), unmade=("d",)).without_rule == ("d",)
+    assert Proof("p", (FINE, ALSO), theorem=Made((), ()), unmade=("d",)).without_rule == ()
 
 
 @pytest.mark.parametrize(

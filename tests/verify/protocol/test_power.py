@@ -157,9 +157,9 @@ def test_a_check_that_suffices_is_taken_before_one_that_catches_more() -> None:
         found = power(names, mutants)
         assert found is not None
         assert (found.earned_by, found.caught_alone, found.missed, found.written) == ("enough", 8, ("m1", "m2"), ())
-    alone = power(["most"], mutants)
-    assert alone is not None
-    assert (alone.caught_alone, alone.missed, alone.written, alone.enough) == (9, ("m0",), ("m0",), False)
+    single = power(["most"], mutants)
+    assert single is not None
+    assert (single.caught_alone, single.missed, single.written, single.enough) == (9, ("m0",), ("m0",), False)
     assert power([], mutants) is None
 
 

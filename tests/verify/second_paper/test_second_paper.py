@@ -11,18 +11,18 @@ import pytest
 import sympy as sp
 
 from giantsteps.derivations.language.derivation import RationalLimit
-from giantsteps.derivations.language.glossary import GlyphError
 from giantsteps.derivations.language.symbols import d as other_dimension
 from giantsteps.reports.text.ledger_markdown import markdown
 from giantsteps.verify.checks.checker import settle
 from giantsteps.verify.checks.mutants import mutants_of
-from giantsteps.verify.ledger.coverage import missing_formulas, strays, summary, unlisted_claims
+from giantsteps.verify.ledger.coverage import summary
 from giantsteps.verify.ledger.document import as_json
-from giantsteps.verify.ledger.errata import errata, examine_errata, unlisted
+from giantsteps.verify.ledger.errata import errata, examine_errata
 from giantsteps.verify.ledger.run import Ledger, run
 from giantsteps.verify.protocol.evidence import Outcome
-from giantsteps.verify.protocol.paper import Erratum, PaperError, chapter_of
+from giantsteps.verify.protocol.paper import chapter_of
 from giantsteps.verify.protocol.verdict import Verdict
+from tests.shared.listed import missing_formulas, strays, unlisted, unlisted_claims
 from tests.verify.second_paper import claims, derivations
 from tests.verify.second_paper import symbols as s
 from tests.verify.second_paper.paper import SECOND
@@ -48,10 +48,6 @@ def test_claims_pass_and_the_misprint_is_refuted(ledger: Ledger) -> None:
 def test_every_mutant_is_refuted(ledger: Ledger) -> None:
     assert [m.name for entry in ledger.entries for m in entry.surviving_mutants] == []
     assert all(len(entry.mutants) >= 2 for entry in ledger.entries)
-
-
-def test_a_claim_is_shown_in_a_line() -> None:
-    assert repr(claims.PEAK) == "Claim(double-descent.peak: Height of the peak of double descent at a = 1)"
 
 
 def test_siblings_are_those_of_the_paper() -> None:
@@ -103,18 +99,6 @@ def test_a_paper_travels_to_another_process() -> None:
     assert (again.symbols, again.growing, again.siblings) == (SECOND.symbols, SECOND.growing, SECOND.siblings)
 
 
-def test_a_paper_whose_parts_do_not_fit_is_refused() -> None:
-    impostor = replace(SECOND.symbols[0], symbol=sp.Symbol(s.bias.name, real=True), meaning="another B")
-    with pytest.raises(GlyphError, match="symbols of one name: B"):
-        replace(SECOND, symbols=(*SECOND.symbols, impostor))
-    with pytest.raises(PaperError, match="not in its glossary: d"):
-        replace(SECOND, growing=frozenset({other_dimension}))
-    with pytest.raises(PaperError, match="none of its sources"):
-        replace(SECOND, sources=SECOND.sources[1:])
-    with pytest.raises(PaperError, match=r"errata on printed claims of one name: lecture\.variance"):
-        replace(SECOND, errata=(*SECOND.errata, Erratum("another", "lecture.variance", "ridge.variance", "")))
-
-
 def test_the_core_knows_no_symbol_of_any_paper() -> None:
     """Protocol, checks and ledger import no table of symbols and none of the floors that state a theory; the kernel
     states none.
@@ -124,7 +108,7 @@ def test_the_core_knows_no_symbol_of_any_paper() -> None:
         "giantsteps.verify.second_route",
         "giantsteps.derivations.language.symbols",
     )
-    language = ("derivation", "expectation", "glossary", "rendering", "algebra_budget", "normal_probabilities")
+    language = ("derivation", "expectation", "glossary", "rendering", "points", "normal_probabilities")
     wrong = []
     for path in (path for floor in ("protocol", "checks", "ledger") for path in (VERIFY / floor).glob("*.py")):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):

@@ -11,7 +11,7 @@ import sympy as sp
 from giantsteps.derivations.gradient_step import symbols as s
 from giantsteps.derivations.saddle_point import symbols as s_saddle
 from giantsteps.verify.second_route.equivalence.features import derivative
-from giantsteps.verify.second_route.gradient_step.steps import one_step, spike_moments
+from giantsteps.verify.second_route.gradient_step.steps import spike_moments
 from giantsteps.verify.second_route.grids import SMOOTH, average, grid, half_line, hermite_numbers
 from giantsteps.verify.second_route.values import by_glyph, by_letter, by_pair, upper
 
@@ -72,12 +72,6 @@ def test_a_batch_of_one_sample() -> None:
     measured = spike_moments({"sizes": "1x2", "activation": "sin", "target": "sin"})
     expected = average(lambda z: np.sin(z) ** 2 * z**2) + average(lambda z: np.sin(z) ** 2)
     assert measured[s.v_square_mean.name] == pytest.approx(expected, rel=1e-11)
-
-
-def test_without_a_step_the_bulk_keeps_its_norm() -> None:
-    # eta = 0: rows are unit vectors; their mean has squared norm r^2, and sum |w - mean|^2 = p (1 - r^2)
-    r, _, c = one_step("tanh", "sin", (30, 20, 40), 0.0, 0.0, 3)
-    assert c == pytest.approx(20 * (1 - r**2) / 19, rel=1e-12)
 
 
 def test_two_symbols_of_one_glyph_are_an_error() -> None:

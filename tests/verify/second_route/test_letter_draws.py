@@ -8,9 +8,7 @@ import math
 import numpy as np
 import pytest
 
-from giantsteps.derivations.gradient_step import symbols as s
-from giantsteps.verify.protocol.claim import PROFILES
-from giantsteps.verify.second_route.gradient_step import leap, orders, rate
+from giantsteps.verify.second_route.gradient_step import leap, orders
 from giantsteps.verify.second_route.grids import Array
 from giantsteps.verify.second_route.networks import letter_numbers as numbers
 from giantsteps.verify.second_route.networks.letter_steps import row_controls
@@ -92,25 +90,3 @@ def test_the_control_of_a_gradient_has_mean_zero_and_is_its_noise(problem: str) 
     assert_mean_zero([(control,) for control in drawn[:, 3]])
     # 0.72 and 0.74, by 0.04 at most for 600 draws: five standard errors above, false alarm below 1e-6.
     assert np.corrcoef(np.log(drawn[:, 1]), drawn[:, 3])[0, 1] > 0.5
-
-
-def test_deviations_of_a_kernel_have_the_variance_of_their_terms() -> None:
-    # sin(w.x) sin(w.x') has variance E[sin^2 sin^2] - E[sin sin]^2, by 2 sin a sin b = cos(a - b) - cos(a + b) and
-    # E cos = exp(-Var/2), Var (a -+ b) = 2 -+ 1.2.
-    near, far = 2 - 1.2, 2 + 1.2
-    mean = (math.exp(-near / 2) - math.exp(-far / 2)) / 2
-    square = (2 + math.exp(-2 * near) + math.exp(-2 * far) - 4 * math.exp(-2)) / 8
-    (found,) = orders.kernels(s.kernel_rate, PROFILES["quick"]).values()
-    for p, samples in zip(found.dimensions, found.samples, strict=True):
-        measured = p * np.mean(np.square(samples))
-        # Squares of 40 nearly normal deviations in each: five deviations, false alarm below 1e-5 in all three.
-        assert measured == pytest.approx(square - mean**2, rel=5 * math.sqrt(2 / (40 * len(samples))))
-
-
-def test_amplitudes_without_a_spike_are_nothing() -> None:
-    """Those of the same rows are taken off: what is left of a short spike is of its order, and the second is exact."""
-    first, second = rate.amplitudes(rate.QUADRATIC, 0.6, 1e-4, 40, 0)
-    spike = 1e-4 * 40 ** (0.6 - 1)
-    assert first == pytest.approx(40 * spike, rel=0.3)
-    # (r kappa u)^2/2 less what is linear in the spike, which does not vanish at one draw.
-    assert abs(second) < 40 * spike

@@ -91,42 +91,29 @@ def _same_line(name: str, mean: sp.Expr, factor: sp.Expr) -> Claim:
     )
 
 
-def _upper_of(text: str) -> ByNumbers:
+def _upper_bound(text: str, spike: float, bulk: float, alignment: float = 1.0) -> float:
     """The upper bound of one activation learning itself, by the numerics' quadrature."""
+    function = activation(text)
+    return numeric_bounds.upper_bound(
+        Model(function, function, 1.0, 1.0, 1.0, spike=spike, bulk=bulk, alignment=alignment)
+    )
 
+
+def _upper_of(text: str) -> ByNumbers:
     def measure(point: Point) -> Mapping[str, float]:
-        model = Model(
-            activation(text),
-            activation(text),
-            alpha=1.0,
-            beta=1.0,
-            ridge=1.0,
-            spike=float(point[s.r.name]),
-            bulk=float(point[s.c.name]),
-            alignment=float(point.get(s.gamma.name, 1.0)),
-        )
-        return {s.error_infinity.name: numeric_bounds.upper_bound(model)}
+        gamma = float(point.get(s.gamma.name, 1.0))
+        return {s.error_infinity.name: _upper_bound(text, float(point[s.r.name]), float(point[s.c.name]), gamma)}
 
     return ByNumbers(f"the upper bound by quadrature for {text}", measure, QUADRATURE)
 
 
 def _best_spike(point: Point) -> Mapping[str, float]:
     """Where the upper bound of erf learning erf is least, by golden sections in the spike."""
-    model = Model(
-        activation("erf(z)"),
-        activation("erf(z)"),
-        alpha=1.0,
-        beta=1.0,
-        ridge=1.0,
-        bulk=float(point[s.c.name]),
-        spike=1.0,
-        alignment=1.0,
-    )
     low, high = 0.5, 4.0
     inverse_golden = (np.sqrt(5) - 1) / 2
     for _ in range(40):
         first, second_ = high - inverse_golden * (high - low), low + inverse_golden * (high - low)
-        at = [numeric_bounds.upper_bound(model.changed(spike=float(r))) for r in (first, second_)]
+        at = [_upper_bound("erf(z)", float(r), float(point[s.c.name])) for r in (first, second_)]
         low, high = (low, second_) if at[0] <= at[1] else (first, high)
     return {s.spike_perfect.name: (low + high) / 2}
 

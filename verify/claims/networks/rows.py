@@ -24,7 +24,7 @@ from giantsteps.verify.second_route.grids import INTERPRETATIONS
 from giantsteps.verify.second_route.networks import draws
 from giantsteps.verify.second_route.networks.step import functions_at, hermite_law_at
 from giantsteps.verify.solver.models import beside
-from giantsteps.verify.solver.networks import solver_law
+from giantsteps.verify.solver.networks import odd_law
 
 BEYOND = Source("this suite", "beyond the paper: the network's own bulk")
 STEP = s.eta / s.beta
@@ -49,7 +49,7 @@ def _law(id_: str, title: str, statement: sp.Equality, build: Callable[[], Deriv
         f"beyond.{id_}", title, BEYOND,
         statement, STEPS,
         ByDerivation(build, conjecture=True),
-        beside("the law of the rows, compiled, against the solver", solver_law, hermite_law_at,
+        beside("the law of the rows, compiled, against the solver", odd_law, hermite_law_at,
                functions_at, tolerances.QUADRATURE, points=12),
         BySimulation("rows of real networks, two batches at two rates", draws.row_experiment),
         kind=Kind.LIMIT, wrong=wrong, uses=("result-3-1.bulk-variance",),
@@ -144,7 +144,7 @@ BULK_TRACE = claim(
     "beyond.bulk-trace", "The trace of the rows' covariance is the bulk variance of Result 3.1", BEYOND,
     eq(s.c, 1 + s.row_weight * s.h2_star), STEPS,
     ByDerivation(network_rows.covariance),
-    beside("the law of the rows, compiled, against the solver", solver_law, hermite_law_at,
+    beside("the law of the rows, compiled, against the solver", odd_law, hermite_law_at,
            tolerance=tolerances.QUADRATURE, points=12),
     wrong={"one row of the initial layer lost": s.row_weight * s.h2_star},
     uses=("result-3-1.bulk-variance",),

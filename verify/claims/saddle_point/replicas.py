@@ -83,7 +83,7 @@ def _sample_claims() -> tuple[Claim, ...]:
             paper(APPENDIX, 84, 88),
             eq(s.output, mu0 * s.m + s.kappa * mu1 * s.zeta + s.local_field), one,
             ByDerivation(replicas.output),
-            ByNumbers("random readouts and inputs", replica_numbers.sample, ROUNDING, _generic),
+            ByNumbers("random readouts and inputs", replica_numbers.readouts, ROUNDING, _generic),
             uses=("definitions.equivalent-features", "definitions.replica-overlaps", "definitions.local-field"),
         ),
         claim(
@@ -91,14 +91,14 @@ def _sample_claims() -> tuple[Claim, ...]:
             paper(APPENDIX, 89),
             eq(s.field_covariance, mu1**2 * s.overlap_pair[0] + mu2**2 * s.overlap_pair[1]), one,
             ByDerivation(replicas.covariance),
-            ByNumbers("random readouts and bulks", replica_numbers.fields, ROUNDING, _generic),
+            ByNumbers("random readouts and bulks", replica_numbers.readouts, ROUNDING, _generic),
             uses=("definitions.local-field",),
         ),
         claim(
             "replicas.label-covariance", "Covariance of a local field with the label's variable", paper(APPENDIX),
             eq(s.label_field_covariance, mu1 * s.psi_pair), one,
             ByDerivation(replicas.covariance),
-            ByNumbers("random readouts and bulks", replica_numbers.fields, ROUNDING, _generic),
+            ByNumbers("random readouts and bulks", replica_numbers.readouts, ROUNDING, _generic),
             uses=("definitions.local-field",),
         ),
     )

@@ -23,8 +23,14 @@ from giantsteps.verify.claims.slides.printed import as_printed, convention, prin
 from giantsteps.verify.protocol.claim import Claim, Domain, Kind, Source
 from giantsteps.verify.protocol.statement import Wrong, claim, eq
 from giantsteps.verify.protocol.tolerances import FINITE_DIFFERENCE, ROUNDING
-from giantsteps.verify.second_route.losses import CONJUGATE_DOMAIN, MATRIX_DOMAIN, conjugates, functions_at, overlaps
 from giantsteps.verify.second_route.models import model_at
+from giantsteps.verify.second_route.saddle_point.convex_losses import (
+    CONJUGATE_DOMAIN,
+    MATRIX_DOMAIN,
+    feature_conjugates,
+    feature_functions,
+    overlaps,
+)
 from giantsteps.verify.solver.models import beside, solved
 from giantsteps.verify.solver.random_features import slides_at, slides_by_theorems
 
@@ -41,8 +47,8 @@ def _conjugate(name: str, title: str, unknown: sp.Symbol, right: sp.Expr) -> Cla
         f"convex-features.{name}", title, Source("slides", FRAME),
         eq(unknown, right), CONJUGATE_DOMAIN,
         ByDerivation(convex_features.energetic),
-        ByNumbers("differences of the averaged Moreau envelope, three losses", conjugates, FINITE_DIFFERENCE,
-                  functions_at, points=4),
+        ByNumbers("differences of the averaged Moreau envelope, three losses", feature_conjugates,
+                  FINITE_DIFFERENCE, feature_functions, points=4),
         kind=Kind.FIXED_POINT,
     )
 

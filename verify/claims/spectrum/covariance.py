@@ -24,6 +24,7 @@ from giantsteps.verify.protocol.claim import Check, Claim, Domain, Kind, Range
 from giantsteps.verify.protocol.statement import claim, eq, ge, le
 from giantsteps.verify.protocol.tolerances import FINITE_DIFFERENCE, ROUNDING, SOLVER
 from giantsteps.verify.second_route.models import DOMAIN, functions_at
+from giantsteps.verify.second_route.replicas import readouts as readouts_at
 from giantsteps.verify.second_route.spectra import (
     MODES,
     PLAIN,
@@ -36,7 +37,6 @@ from giantsteps.verify.second_route.spectra import (
     moments,
     outliers,
     population,
-    replicas,
     resolvents,
     samples,
     z,
@@ -74,7 +74,7 @@ def _setup_claims() -> tuple[Claim, ...]:
     mean = (mu0 + s.kappa * mu1 * s.spike_overlap) * (mu0 + s.kappa * mu1 * s.other_overlap)
     covariance = E(mean) + E(mu1**2) * s.projected_product + E(mu2**2) * s.replica_delta
     features = ByNumbers("nine random features of seven neurons", finite_features, FINITE_DIFFERENCE)
-    readouts = ByNumbers("two random readouts of eight neurons", replicas, ROUNDING, generic)
+    readouts = ByNumbers("two random readouts of eight neurons", readouts_at, ROUNDING, generic)
     total = s.mode_curvature - s.replicas * s.mode_coupling
     integral = -((s.replicas - 1) * sp.log(s.mode_curvature) + sp.log(total)) / 2 + s.replicas * s.mode_force**2 / (
         2 * total

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -15,7 +14,7 @@ from giantsteps.derivations.activations.activation import activation
 from giantsteps.numerics.models.model import Model
 from giantsteps.verify.properties import commands
 from giantsteps.verify.properties.margins import error_of, near, trusted
-from giantsteps.verify.properties.property import THEORY, Property, Theory, holds, plant
+from giantsteps.verify.properties.property import THEORY, Property, Theory, altered, holds, plant
 from giantsteps.verify.properties.strategies import ANY, ODD, SMOOTH, powers, stepped, steps
 from giantsteps.verify.protocol.tolerances import FINITE_DIFFERENCE, QUADRATURE
 from giantsteps.verify.second_route.grids import LINE, WEIGHT, average
@@ -32,17 +31,12 @@ def _of_line(case: tuple[str, float, float]) -> str:
     return commands.activation(case[0], spike=abs(case[1]), bulk=case[2])
 
 
-def _with_mu(name: str, factor: float) -> Any:
-    def planted(*given: Any) -> Any:
-        found = THEORY.coefficients(*given)
-        return found._replace(**{name: factor * getattr(found, name) + 1e-6})
-
-    return planted
+_LARGER_MU1 = altered("mu1 is a thousandth too large", "coefficients", mu1=lambda at, *_: 1.001 * at.mu1 + 1e-6)
 
 
 @holds(
     "result-3-2.equivalent-mean", drawn=_LINES, reason=QUADRATURE.reason, shown=_of_line,
-    planted=plant("mu0 is a thousandth too large", coefficients=_with_mu("mu0", 1.001)),
+    planted=altered("mu0 is a thousandth too large", "coefficients", mu0=lambda at, *_: 1.001 * at.mu0 + 1e-6),
 )  # fmt: skip
 def mean_of_the_means(case: tuple[str, float, float], theory: Theory) -> float:
     """E mu0(kappa) = E sigma(sqrt(r^2 + c) z)."""
@@ -56,7 +50,7 @@ def mean_of_the_means(case: tuple[str, float, float], theory: Theory) -> float:
 
 @holds(
     "result-3-2.residual-variance", drawn=_LINES, reason=QUADRATURE.reason, shown=_of_line,
-    planted=plant("mu1 is a thousandth too large", coefficients=_with_mu("mu1", 1.001)),
+    planted=_LARGER_MU1,
 )  # fmt: skip
 def square_of_the_features(case: tuple[str, float, float], theory: Theory) -> float:
     """E[mu0^2 + c mu1^2 + mu2^2] = E sigma(sqrt(r^2 + c) z)^2."""
@@ -73,7 +67,7 @@ _PLACES = np.linspace(-2.0, 2.0, 9)
 
 @holds(
     "result-3-2.slope-of-mu0", drawn=_LINES, reason=FINITE_DIFFERENCE.reason, shown=_of_line,
-    planted=plant("mu1 is a thousandth too large", coefficients=_with_mu("mu1", 1.001)),
+    planted=_LARGER_MU1,
 )  # fmt: skip
 def slope_of_mu0(case: tuple[str, float, float], theory: Theory) -> float:
     """mu1 is the slope of mu0 in its argument."""
@@ -105,8 +99,7 @@ def heat_equation(case: tuple[str, float, float], theory: Theory) -> float:
     "result-3-1.first-coefficient", drawn=st.sampled_from((*ANY, "he3", "z**3/6-z/2")),
     reason="ten times the estimates",
     shown=commands.activation,
-    planted=plant("h1 is a thousandth too large", constants=lambda sigma: replace(
-        THEORY.constants(sigma), h1=1.001 * THEORY.constants(sigma).h1 + 1e-6)),
+    planted=altered("h1 is a thousandth too large", "constants", h1=lambda found, _: 1.001 * found.h1 + 1e-6),
 )  # fmt: skip
 def constants_are_functions_without_a_spike(name: str, theory: Theory) -> float:
     """Without a spike mu0, mu1 and mu2^2 are E[sigma], h1 and h2 - E[sigma]^2 - h1^2."""
@@ -120,8 +113,7 @@ def constants_are_functions_without_a_spike(name: str, theory: Theory) -> float:
 @holds(
     "result-3-2.target-across-spike", drawn=st.tuples(st.sampled_from(SMOOTH), st.integers(-19, 19)),
     reason=QUADRATURE.reason, shown=lambda case: commands.activation("tanh(z)", target=case[0]),
-    planted=plant("y1 is a thousandth too large", moments=lambda *given: THEORY.moments(*given)._replace(
-        y1=1.001 * THEORY.moments(*given).y1 + 1e-6)),
+    planted=altered("y1 is a thousandth too large", "moments", y1=lambda found, *_: 1.001 * found.y1 + 1e-6),
 )  # fmt: skip
 def target_along_and_across(case: tuple[str, int], theory: Theory) -> float:
     """E[kappa y0] = gamma h1*, E[y1] = sqrt(1 - gamma^2) h1*, E[y2] = h2*."""

@@ -14,7 +14,7 @@ from giantsteps.numerics.models.model import Model
 from giantsteps.numerics.models.solution import Solution
 from giantsteps.verify.properties import commands
 from giantsteps.verify.properties.margins import ESTIMATES, decided, error_of, near, trusted
-from giantsteps.verify.properties.property import THEORY, Property, Theory, holds, plant
+from giantsteps.verify.properties.property import THEORY, Plant, Property, Theory, altered, holds, plant
 from giantsteps.verify.properties.strategies import (
     SMOOTH,
     TAME,
@@ -40,15 +40,10 @@ BOTH = "ten times the estimates of both"
 _RIDGES = st.lists(powers(-8, 4), min_size=2, max_size=4)
 
 
-def _misplaced(model: Model, **grid: Any) -> Any:
-    found = THEORY.batch(model, **grid)
-    return replace(found, test_error=np.roll(found.test_error, 1))
-
-
 @holds(
     "one-solution.T", drawn=st.tuples(wide(), _RIDGES), reason=BOTH + "; batches refine their rules on their own",
     shown=lambda case: commands.swept(case[0], "ridge", *case[1]),
-    planted=plant("points change places", batch=_misplaced),
+    planted=altered("points change places", "batch", test_error=lambda found, _: np.roll(found.test_error, 1)),
 )  # fmt: skip
 def a_batch_is_its_points(case: tuple[Model, Sequence[float]], theory: Theory) -> float:
     """A batch over ridges is its points, solved one by one."""
@@ -201,9 +196,7 @@ class Sums:
         return np.asarray(own - 2 * self.y1 * self.mu1 * psi + self.mu1**2 * q1 + self.mu2**2 * q2)
 
 
-def _summed(
-    claim: str, sentence: str, name: str, both: Callable[[Sums], tuple[Any, Any]], text: str, planted: Any
-) -> Property:
+def _summed(claim: str, sentence: str, name: str, both: Callable[[Sums], tuple[Any, Any]], planted: Plant) -> Property:
     """An equation of the saddle point, whose average is summed on a grid of its own."""
 
     def margin(model: Model, theory: Theory) -> float:
@@ -211,55 +204,45 @@ def _summed(
         left, right = both(Sums(found, theory))
         return near(left, right, SOLVER.value * (1.0 + float(np.max(np.abs(right)))) + 10 * error_of(found))
 
-    return Property(
-        f"consistency.{name}",
-        sentence,
-        claim,
-        tame(),
-        margin,
-        SOLVER.reason,
-        plant(text, solve=planted),
-        commands.solve,
-        16,
-    )
+    return Property(f"consistency.{name}", sentence, claim, tame(), margin, SOLVER.reason, planted, commands.solve, 16)
 
 
 conjugates = _summed(
     "result-3-3.saddle.V1-hat", "C = (alpha/beta) E[mu1^2/(1+V)] and D = (alpha/beta) E[mu2^2/(1+V)].", "conjugates",
     lambda s: ([s.order.conjugates.C[0, 0], s.order.conjugates.D[0]],
                [s.ratio * s.weight @ s.mu1**2, s.ratio * s.weight @ s.mu2**2]),
-    "V2 is a hundredth too large", reordered(lambda order: {"V2": 1.01 * order.V2}),
+    plant("V2 is a hundredth too large", solve=reordered(lambda order: {"V2": 1.01 * order.V2})),
 )  # fmt: skip
 mean = _summed(
     "result-3-3.saddle.m", "E[mu0 (y0 - yhat)/(1+V)] = 0.", "mean",
-    lambda s: (s.weight @ (s.mu0 * s.left), 0.0), "m is a hundredth too large and shifted",
-    reordered(lambda order: {"m": 1.01 * order.m + 0.01}),
+    lambda s: (s.weight @ (s.mu0 * s.left), 0.0),
+    plant("m is a hundredth too large and shifted", solve=reordered(lambda order: {"m": 1.01 * order.m + 0.01})),
 )  # fmt: skip
 overlap = _summed(
     "result-3-3.saddle.zeta", "zeta = alpha c V2 E[kappa mu1 (y0 - yhat)/(1+V)].", "overlap",
     lambda s: (s.order.zeta[0], s.model.alpha * s.model.bulk * s.order.V2[0] * s.weight @ (LINE * s.mu1 * s.left)),
-    "zeta is a hundredth too large and shifted", reordered(lambda order: {"zeta": 1.01 * order.zeta + 0.01}),
+    plant("zeta is a hundredth too large and shifted", solve=reordered(
+        lambda order: {"zeta": 1.01 * order.zeta + 0.01})),
 )  # fmt: skip
 across = _summed(
     "result-3-3.saddle.psi", "psi = alpha V1 E[mu1 y1/(1+V)].", "across",
     lambda s: (s.order.psi[0], s.model.alpha * s.order.V1[0, 0] * s.weight @ (s.mu1 * s.y1)),
-    "psi has the wrong sign and is shifted", reordered(lambda order: {"psi": 0.01 - order.psi}),
+    plant("psi has the wrong sign and is shifted", solve=reordered(lambda order: {"psi": 0.01 - order.psi})),
 )  # fmt: skip
 test_error = _summed(
     "result-3-3.test-error", "The test error is the average of what the readout leaves, less the label noise.",
     "test-error", lambda s: (s.found.test_error, WEIGHT @ s.squared - s.model.noise),
-    "the noise stays in the test error", moved(lambda model: model.noise + 1e-4),
+    plant("the noise stays in the test error", solve=moved(lambda model: model.noise + 1e-4)),
 )  # fmt: skip
 training_error = _summed(
     "result-3-3.training-error", "The training error is the average of what the readout leaves, over (1+V)^2.",
     "training-error", lambda s: (s.found.training_error, (s.weight**2 / WEIGHT) @ s.squared),
-    "1 + V enters once", lambda model: replace(
-        THEORY.solve(model), training_error=THEORY.solve(model).training_error ** 0.5),
+    altered("1 + V enters once", "solve", training_error=lambda found, _: found.training_error**0.5),
 )  # fmt: skip
 sizes = _summed(
     "result-3-3.saddle.q2-hat", "D^ = (alpha/beta) E[mu2^2 e2/(1+V)^2], e2 what the readout leaves at kappa.", "sizes",
     lambda s: (s.order.conjugates.D_hat[0], s.ratio * (s.weight**2 / WEIGHT) @ (s.mu2**2 * s.squared)),
-    "q2 is a hundredth too large and shifted", reordered(lambda order: {"q2": 1.01 * order.q2 + 0.01}),
+    plant("q2 is a hundredth too large and shifted", solve=reordered(lambda order: {"q2": 1.01 * order.q2 + 0.01})),
 )  # fmt: skip
 
 
@@ -292,10 +275,9 @@ _STEPPED = stepped(bulk_model="network", alpha0=powers(-1, 1), eta=steps(1, 60, 
 
 @holds(
     "beyond.V1", drawn=_STEPPED, reason=SOLVER.reason, shown=commands.stepped, examples=12,
-    planted=plant("V1 is that of the isotropic bulk", solve=lambda model: replace(
-        THEORY.solve(model), order_parameters=replace(
-            THEORY.solve(model).order_parameters,
-            V1=THEORY.solve(model.changed(bulk_model="isotropic")).order_parameters.V1 * 1.001))),
+    planted=altered("V1 is that of the isotropic bulk", "solve", order_parameters=lambda found, model: replace(
+        found.order_parameters,
+        V1=THEORY.solve(model.changed(bulk_model="isotropic")).order_parameters.V1 * 1.001)),
 )  # fmt: skip
 def traces_of_a_network(given: dict[str, Any], theory: Theory) -> float:
     """For a network's own bulk too (ridge + D) V2 + C V1 = 1."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from itertools import pairwise
 from typing import Any
 
@@ -14,11 +14,10 @@ from hypothesis import strategies as st
 from giantsteps.derivations.activations.activation import Activation, activation
 from giantsteps.derivations.expressions.algebra import add, multiply, substitute
 from giantsteps.derivations.expressions.exact import working_digits
-from giantsteps.derivations.expressions.parser import Expression, ExpressionError
-from giantsteps.derivations.expressions.tree import Number, number
+from giantsteps.derivations.expressions.tree import Expression, ExpressionError, Number, number
 from giantsteps.verify.properties import commands
 from giantsteps.verify.properties.margins import ESTIMATES, decided, is_so, near
-from giantsteps.verify.properties.property import THEORY, Theory, holds, plant
+from giantsteps.verify.properties.property import THEORY, Theory, altered, holds, plant
 from giantsteps.verify.properties.strategies import Z, any_activations, expressions, steps
 
 places = steps(-40, 40, "0.1")
@@ -188,20 +187,10 @@ def _compared(values: Mapping[str, float], errors: Mapping[str, float], balls: A
     return min(margins)
 
 
-def _doubled(name: str) -> Callable[..., Any]:
-    def constants(sigma: Any) -> Any:
-        from dataclasses import replace
-
-        found = THEORY.constants(sigma)
-        return replace(found, **{name: getattr(found, name) * (1 + 1e-6) + 1e-6})
-
-    return constants
-
-
 @holds(
     "result-3-1.check-constant", drawn=any_activations(), shown=shown, examples=8,
     reason="the radius of the ball, and ten times the estimate in doubles",
-    planted=plant("h1 is a millionth too large", constants=_doubled("h1")),
+    planted=altered("h1 is a millionth too large", "constants", h1=lambda found, _: found.h1 * (1 + 1e-6) + 1e-6),
 )  # fmt: skip
 def averages_and_balls(text: str, theory: Theory) -> float:
     """Mean, h1, h2, E[sigma''] and E[(sigma' - h1)^2] in doubles lie in their balls, up to their estimates."""

@@ -19,7 +19,7 @@ from giantsteps.numerics.models.model import Model
 from giantsteps.numerics.models.solution import Solution
 from giantsteps.verify.properties import commands
 from giantsteps.verify.properties.margins import at_most, decided, error_of, near, trusted
-from giantsteps.verify.properties.property import THEORY, Theory, holds, plant, plant_in_step
+from giantsteps.verify.properties.property import THEORY, Theory, altered, holds, plant, plant_in_step
 from giantsteps.verify.properties.strategies import ODD, odd, powers, stepped, tame, wide
 from giantsteps.verify.protocol.tolerances import CONVEX_SOLVER
 from giantsteps.verify.second_route.grids import LINE, WEIGHT
@@ -94,8 +94,8 @@ def heavy_ridge(case: tuple[Model, float], theory: Theory) -> float:
 @holds(
     "result-3-3.marchenko-pastur-V2", drawn=st.tuples(tame(), powers(1, 8)),
     reason="exact inequalities on both sides; rounding",
-    planted=plant("V2 is that of half the ridge", solve=lambda model: replace(
-        THEORY.solve(model), order_parameters=THEORY.solve(model.changed(ridge=model.ridge / 2)).order_parameters)),
+    planted=altered("V2 is that of half the ridge", "solve", order_parameters=lambda _, model: THEORY.solve(
+        model.changed(ridge=model.ridge / 2)).order_parameters),
     shown=lambda case: commands.swept(case[0], "ridge", case[1]),
 )  # fmt: skip
 def response_at_a_heavy_ridge(case: tuple[Model, float], theory: Theory) -> float:
@@ -130,8 +130,8 @@ def no_ridge(case: tuple[Model, float], theory: Theory) -> float:
 @holds(
     "result-3-3.training-error",
     drawn=st.tuples(tame(activations=("sin", "cos(z)+z/2"), spike=powers(-1, 0)), powers(-6, -5)), reason=RATE,
-    planted=plant("the labels are not fitted: a millionth of the noise stays", solve=lambda model: replace(
-        THEORY.solve(model), training_error=THEORY.solve(model).training_error + 1e-6)),
+    planted=altered("the labels are not fitted: a millionth of the noise stays", "solve",
+                    training_error=lambda found, _: found.training_error + 1e-6),
     shown=lambda case: commands.swept(case[0], "ridge", case[1] / 2, case[1]),
 )  # fmt: skip
 def interpolation(case: tuple[Model, float], theory: Theory) -> float:
@@ -212,8 +212,8 @@ def mean_of_a_vanishing_spike(case: tuple[Model, float], theory: Theory) -> floa
 
 @holds(
     "random-features.many-samples", drawn=st.tuples(tame(), powers(5, 7)), reason=RATE,
-    planted=plant("the label noise is left out of the training error", solve=lambda model: replace(
-        THEORY.solve(model), training_error=THEORY.solve(model).training_error - model.noise - 1e-4)),
+    planted=altered("the label noise is left out of the training error", "solve",
+                    training_error=lambda found, model: found.training_error - model.noise - 1e-4),
     shown=lambda case: commands.swept(case[0], "alpha", case[1], 2 * case[1]),
 )  # fmt: skip
 def many_samples(case: tuple[Model, float], theory: Theory) -> float:
@@ -288,8 +288,8 @@ def wide_network(case: tuple[Model, float], theory: Theory) -> float:
     "dropped.m-hat", drawn=st.tuples(tame(), powers(8, 10)),
     reason="a fiftieth of the first order, a tenth of the second, where 1.2 or 0.9 for the first power is off by more; "
            "the solver's errors",
-    planted=plant("at a width stands the value at its root", solve=lambda model: replace(
-        THEORY.solve(model), widened=lambda found, width: THEORY.solve(model).at_width(width**0.5))),
+    planted=altered("at a width stands the value at its root", "solve",
+                    widened=lambda found, _: lambda __, width: found.at_width(width**0.5)),
     shown=lambda case: commands.solve(case[0], width=round(case[1])),
 )  # fmt: skip
 def finite_width(case: tuple[Model, float], theory: Theory) -> float:

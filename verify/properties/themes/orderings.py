@@ -15,7 +15,7 @@ from giantsteps.numerics.bounds.results import Bounds
 from giantsteps.numerics.models.model import Model, ReadoutGroup
 from giantsteps.verify.properties import commands
 from giantsteps.verify.properties.margins import ESTIMATES, FLOOR, at_most, decided, error_of, trusted
-from giantsteps.verify.properties.property import THEORY, Property, Theory, holds, plant, plant_in_step
+from giantsteps.verify.properties.property import THEORY, Property, Theory, altered, holds, plant, plant_in_step
 from giantsteps.verify.properties.strategies import (
     ANY,
     LABELS,
@@ -53,16 +53,6 @@ def bounded(theory: Theory, model: Model) -> Bounds:
     return found
 
 
-def lower_moved(share: float) -> Callable[[Model], Bounds]:
-    """Bounds whose lower one is too high by a share of the upper."""
-
-    def bounds(model: Model) -> Bounds:
-        found = THEORY.bounds(model)
-        return replace(found, lower=found.lower + share * found.upper)
-
-    return bounds
-
-
 def swept(name: str) -> Callable[[Case], str]:
     """giantsteps solve at the model's own value and at the drawn one."""
     return lambda case: commands.swept(case[0], name, getattr(case[0], name), case[1])
@@ -70,11 +60,12 @@ def swept(name: str) -> Callable[[Case], str]:
 
 # ---- the bounds ----
 
+_EXCHANGED = altered("both bounds change places", "bounds", lower=lambda b, _: b.upper, upper=lambda b, _: b.lower)
+
 
 @holds(
     "bounds.cauchy-schwarz", drawn=wide(readout=readouts()), reason=EXACT, shown=commands.bounds,
-    planted=plant("both bounds change places", bounds=lambda model: replace(
-        THEORY.bounds(model), lower=THEORY.bounds(model).upper, upper=THEORY.bounds(model).lower)),
+    planted=_EXCHANGED,
 )  # fmt: skip
 def bounds_in_order(model: Model, theory: Theory) -> float:
     """0 <= lower bound <= upper bound <= E[g^2], for any readout."""
@@ -90,7 +81,8 @@ def bounds_in_order(model: Model, theory: Theory) -> float:
 
 @holds(
     "bounds.lower-any-alignment", drawn=wide(), reason=EXACT, shown=commands.solve, examples=40,
-    planted=plant("the lower bound is a twentieth of the upper too high", bounds=lower_moved(0.05)),
+    planted=altered("the lower bound is a twentieth of the upper too high", "bounds",
+                    lower=lambda found, _: found.lower + 0.05 * found.upper),
 )  # fmt: skip
 def above_the_lower_bound(model: Model, theory: Theory) -> float:
     """No ridge, number of samples or width gets below the lower bound."""
@@ -115,8 +107,7 @@ def above_the_lower_bound_of_groups(model: Model, theory: Theory) -> float:
 
 @holds(
     "bounds.sandwich", drawn=wide(ridge=1.0), reason=EXACT, shown=commands.bounds, examples=6,
-    planted=plant("the upper bound is a tenth too low", bounds=lambda model: replace(
-        THEORY.bounds(model), upper=0.9 * THEORY.bounds(model).upper)),
+    planted=altered("the upper bound is a tenth too low", "bounds", upper=lambda found, _: 0.9 * found.upper),
 )  # fmt: skip
 def best_ridge_between_the_bounds(model: Model, theory: Theory) -> float:
     """The best test error over the ridge lies between the bounds."""
@@ -146,8 +137,8 @@ def best_ridge_is_the_best(model: Model, theory: Theory) -> float:
 @holds(
     "bounds.lower-over-rate", drawn=st.tuples(tame(activations=ANY), spikes), reason=EXACT,
     shown=lambda case: commands.bounds(_with_group(*case)),
-    planted=plant("a second group costs a tenth", bounds=lambda model: replace(
-        THEORY.bounds(model), lower=THEORY.bounds(model).lower + 0.1 * (len(model.groups) - 1))),
+    planted=altered("a second group costs a tenth", "bounds",
+                    lower=lambda found, model: found.lower + 0.1 * (len(model.groups) - 1)),
 )  # fmt: skip
 def more_letters_lower_both_bounds(case: Case, theory: Theory) -> float:
     """A second group of neurons lowers both bounds, or leaves them."""
@@ -189,13 +180,13 @@ def only_the_linear_part_without_a_spike(model: Model, theory: Theory) -> float:
 _LOSS = {"ranges": TAME, "ridge": powers(-1, 1)}
 
 
-def _of_loss(loss: str, targets: tuple[str, ...], error: Callable[[Model, Theory], float]) -> Property:
+def _of_loss(loss: str, targets: tuple[str, ...]) -> Property:
     """E l of the trained readout is not below the lower bound of that loss."""
     name = f"orderings.above-the-lower-bound-{loss.partition(':')[0]}"
     drawn: SearchStrategy[Model] = models(("tanh", "erf", "sin", "relu"), targets, loss=loss, **_LOSS)  # type: ignore[arg-type]
     return Property(
         name, f"No ridge, number of samples or width gets the {loss} loss below its lower bound.",
-        "bounds.any-loss.lower", drawn, error, CONVEX_SOLVER.reason,
+        "bounds.any-loss.lower", drawn, _above_the_bound, CONVEX_SOLVER.reason,
         plant("the test loss is a third", solve=moved(lambda model: -2 / 3)), commands.solve, 2,
     )  # fmt: skip
 
@@ -206,10 +197,10 @@ def _above_the_bound(model: Model, theory: Theory) -> float:
     return at_most(found.lower, solution.test_error, allowed, found.upper)
 
 
-logistic = _of_loss("logistic", LABELS, _above_the_bound)
-hinge = _of_loss("hinge", LABELS, _above_the_bound)
-huber = _of_loss("huber:1", ("tanh", "sin", *LABELS), _above_the_bound)
-absolute = _of_loss("absolute", LABELS, _above_the_bound)
+logistic = _of_loss("logistic", LABELS)
+hinge = _of_loss("hinge", LABELS)
+huber = _of_loss("huber:1", ("tanh", "sin", *LABELS))
+absolute = _of_loss("absolute", LABELS)
 
 
 @holds(
@@ -229,8 +220,7 @@ def heavy_ridge_of_a_loss(model: Model, theory: Theory) -> float:
     "bounds.any-loss.upper",
     drawn=models(("tanh", "erf", "relu"), ("tanh", "sin", *LABELS), loss="huber:1", ranges=TAME),
     reason=CONVEX_SOLVER.reason, shown=commands.bounds, examples=2,
-    planted=plant("both bounds change places", bounds=lambda model: replace(
-        THEORY.bounds(model), lower=THEORY.bounds(model).upper, upper=THEORY.bounds(model).lower)),
+    planted=_EXCHANGED,
 )  # fmt: skip
 def bounds_of_a_loss_in_order(model: Model, theory: Theory) -> float:
     """0 <= lower bound <= upper bound, for Huber's loss."""
@@ -244,8 +234,8 @@ def bounds_of_a_loss_in_order(model: Model, theory: Theory) -> float:
 
 @holds(
     "result-3-3.training-error", drawn=wide(), reason=EXACT, shown=commands.solve, examples=40,
-    planted=plant("the label noise is not in the training error's allowance", solve=lambda model: replace(
-        THEORY.solve(model), training_error=THEORY.solve(model).training_error + 0.1 + THEORY.solve(model).test_error)),
+    planted=altered("the label noise is not in the training error's allowance", "solve",
+                    training_error=lambda found, _: found.training_error + 0.1 + found.test_error),
 )  # fmt: skip
 def training_below_test(model: Model, theory: Theory) -> float:
     """The training error is at most the test error plus the label noise."""
@@ -256,8 +246,8 @@ def training_below_test(model: Model, theory: Theory) -> float:
 
 @holds(
     "result-3-3.value", drawn=wide(), reason=EXACT, shown=commands.solve,
-    planted=plant("q2 is that of a tenth of the ridge", solve=lambda model: replace(
-        THEORY.solve(model), order_parameters=THEORY.solve(model.changed(ridge=model.ridge / 10)).order_parameters)),
+    planted=altered("q2 is that of a tenth of the ridge", "solve", order_parameters=lambda _, model: THEORY.solve(
+        model.changed(ridge=model.ridge / 10)).order_parameters),
 )  # fmt: skip
 def no_worse_than_the_mean_alone(model: Model, theory: Theory) -> float:
     """The minimum (alpha/beta) E_train + ridge q2 is at most (alpha/beta) (upper bound + noise), that of m alone."""
@@ -319,8 +309,8 @@ def responses_fall_with_samples(case: Case, theory: Theory) -> float:
 
 @holds(
     "result-3-3.value", drawn=st.tuples(tame(), steps(6, 80, "0.05")), reason=EXACT, shown=swept("alpha"),
-    planted=plant("the training error is that of the sum", solve=lambda model: replace(
-        THEORY.solve(model), training_error=THEORY.solve(model).training_error / model.alpha**2)),
+    planted=altered("the training error is that of the sum", "solve",
+                    training_error=lambda found, model: found.training_error / model.alpha**2),
 )  # fmt: skip
 def minimum_grows_with_samples(case: Case, theory: Theory) -> float:
     """The minimum alpha E_train + beta ridge q2, a sum over samples, grows as samples are added."""
@@ -408,9 +398,8 @@ def alignment_of_a_linear_target_is_largest(given: dict[str, Any], theory: Theor
 @holds(
     "result-3-1.hermite-sum", drawn=any_activations(), reason="ten times the estimates of all averages; rounding",
     shown=commands.activation,
-    planted=plant("E[(sigma' - h1)^2] loses a third", constants=lambda sigma: replace(
-        THEORY.constants(sigma), h1_check=2 / 3 * THEORY.constants(sigma).h1_check,
-        h2=0.5 * THEORY.constants(sigma).h2)),
+    planted=altered("E[(sigma' - h1)^2] loses a third", "constants",
+                    h1_check=lambda found, _: 2 / 3 * found.h1_check, h2=lambda found, _: 0.5 * found.h2),
 )  # fmt: skip
 def bessel(text: str, theory: Theory) -> float:
     """mean^2 + h1^2 + E[sigma'']^2/2 <= h2, and E[sigma'']^2 <= E[(sigma' - h1)^2]: Bessel's inequalities."""

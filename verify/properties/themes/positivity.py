@@ -15,7 +15,7 @@ from giantsteps.numerics.models.model import Model
 from giantsteps.numerics.models.solution import OrderParameters, Solution
 from giantsteps.verify.properties import commands
 from giantsteps.verify.properties.margins import FLOOR, at_most, decided, error_of, is_so, trusted
-from giantsteps.verify.properties.property import THEORY, Theory, holds, plant
+from giantsteps.verify.properties.property import THEORY, Theory, altered, holds, plant
 from giantsteps.verify.properties.strategies import (
     ANY,
     KINKED,
@@ -113,10 +113,8 @@ def responses_are_bounded(model: Model, theory: Theory) -> float:
 
 @holds(
     "result-3-3.conjugates", drawn=wide(), reason="a sign", shown=commands.solve,
-    planted=plant("D loses 1", solve=lambda model: replace(THEORY.solve(model), order_parameters=replace(
-        THEORY.solve(model).order_parameters, conjugates=replace(
-            THEORY.solve(model).order_parameters.conjugates,
-            D=THEORY.solve(model).order_parameters.conjugates.D - 1.0)))),
+    planted=plant("D loses 1", solve=reordered(
+        lambda order: {"conjugates": replace(order.conjugates, D=order.conjugates.D - 1.0)})),
 )  # fmt: skip
 def conjugates_are_not_negative(model: Model, theory: Theory) -> float:
     """C, D and their counterparts C^, D^ are averages of squares."""
@@ -158,8 +156,8 @@ def responses_of_groups(model: Model, theory: Theory) -> float:
 
 @holds(
     "result-3-3.test-error", drawn=wide(), reason="ten times the estimate", shown=commands.solve, examples=32,
-    planted=plant("the noise is taken away twice", solve=lambda model: replace(
-        THEORY.solve(model), test_error=THEORY.solve(model).test_error - model.noise - 0.1)),
+    planted=altered("the noise is taken away twice", "solve",
+                    test_error=lambda found, model: found.test_error - model.noise - 0.1),
 )  # fmt: skip
 def errors_are_not_negative(model: Model, theory: Theory) -> float:
     """Test and training error are not negative."""
@@ -177,8 +175,7 @@ _KAPPA = np.linspace(-3.0, 3.0, 13)
 @holds(
     "result-3-2.residual-variance-is-least", drawn=st.tuples(_LINES, steps(-20, 20, "0.1")), reason="rounding",
     shown=lambda case: commands.activation(case[0][0], spike=case[0][1], bulk=case[0][2]),
-    planted=plant("mu2^2 keeps the linear part", coefficients=lambda *given: THEORY.coefficients(*given)._replace(
-        mu2=np.hypot(THEORY.coefficients(*given).mu2, THEORY.coefficients(*given).mu1))),
+    planted=altered("mu2^2 keeps the linear part", "coefficients", mu2=lambda at, *_: np.hypot(at.mu2, at.mu1)),
 )  # fmt: skip
 def residual_is_least(case: tuple[tuple[str, float, float], float], theory: Theory) -> float:
     """No linear function of z leaves less of the activation than mu2^2."""
@@ -198,8 +195,7 @@ def residual_is_least(case: tuple[tuple[str, float, float], float], theory: Theo
     "result-3-2.target-across-spike",
     drawn=st.tuples(st.sampled_from(ANY), st.integers(-19, 19)), reason="rounding",
     shown=lambda case: commands.activation("tanh(z)", target=case[0]),
-    planted=plant("y1 is taken by twice the angle", moments=lambda target, alignment, kappa: THEORY.moments(
-        target, alignment, kappa)._replace(y1=2.0 * THEORY.moments(target, alignment, kappa).y1)),
+    planted=altered("y1 is taken by twice the angle", "moments", y1=lambda found, *_: 2.0 * found.y1),
 )  # fmt: skip
 def target_moments_obey_bessel(case: tuple[str, int], theory: Theory) -> float:
     """y0^2 + y1^2 <= y2 at every place along the spike."""
@@ -227,9 +223,8 @@ def stieltjes_transform_of_a_law(case: tuple[Model, float, float], theory: Theor
     "appendix-f.stieltjes", examples=1, drawn=models(ODD, ODD, ranges=TAME),
     reason="the panels of the density agree with the cumulative share to 1e-6 (MASS_GOAL)",
     shown=lambda model: commands.command("spectrum", **commands.model_options(model)),
-    planted=plant("the density loses a thousandth", spectrum=lambda model: replace(
-        THEORY.spectrum(model), density=0.999 * THEORY.spectrum(model).density - 1e-6,
-        mass=0.999 * THEORY.spectrum(model).mass)),
+    planted=altered("the density loses a thousandth", "spectrum",
+                    density=lambda found, _: 0.999 * found.density - 1e-6, mass=lambda found, _: 0.999 * found.mass),
 )  # fmt: skip
 def density_is_one(model: Model, theory: Theory) -> float:
     """The density is not negative, its shares grow, and it has mass 1 with the atom max(0, 1 - alpha/beta)."""

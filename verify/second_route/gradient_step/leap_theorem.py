@@ -6,7 +6,6 @@ directions are those in which the gradients of many neurons differ from zero.
 
 from __future__ import annotations
 
-import itertools
 import math
 from collections.abc import Callable, Mapping
 from functools import lru_cache, partial
@@ -19,11 +18,10 @@ from giantsteps.verify.checks.points import Point
 from giantsteps.verify.checks.scaling_check import Scaled
 from giantsteps.verify.checks.simulation import column
 from giantsteps.verify.protocol.claim import Profile
-from giantsteps.verify.second_route.gradient_step.leap import HIDDEN, UNCOVERED, one_step
+from giantsteps.verify.second_route.gradient_step.leap import HIDDEN, UNCOVERED, first_tensor, one_step
 from giantsteps.verify.second_route.gradient_step.real import steadied
-from giantsteps.verify.second_route.grids import Array, half_line
+from giantsteps.verify.second_route.grids import Array
 
-he = np.polynomial.hermite_e
 Target = Callable[..., Array]
 
 # name: function of its directions, their number, and the order below which its parts are subtracted first
@@ -45,55 +43,9 @@ TARGETS: Mapping[str, tuple[Target, int, int]] = {
 }
 
 
-@lru_cache(maxsize=4)
-def _rule(count: int) -> tuple[Array, Array]:
-    """Points (count, N) and weights of a product of half-line rules: targets may jump or have kinks at zero."""
-    panels, nodes = {1: (24, 12), 2: (16, 10), 3: (8, 10)}[count]
-    half, weight = half_line(panels, nodes)
-    line, density = np.concatenate([-half[::-1], half]), np.concatenate([weight[::-1], weight])
-    points = np.stack([x.ravel() for x in np.meshgrid(*[line] * count, indexing="ij")])
-    weights = density
-    for _ in range(count - 1):
-        weights = np.multiply.outer(weights, density)
-    return points, weights.ravel()
-
-
-def _polynomial(index: tuple[int, ...], points: Array) -> Array:
-    """The product of He_n, n the number of times that each direction occurs in ``index``."""
-    factors = (he.hermeval(points[j], [0.0] * index.count(j) + [1.0]) for j in range(len(points)))
-    return np.asarray(math.prod(factors))
-
-
-# Eight panels of ten nodes on [0, 12] integrate the density times a sextic to 1e-9.
-_ZERO = 1e-6
-
-
-@lru_cache(maxsize=64)
-def tensor_object(name: str) -> tuple[int, int]:
-    """Leap index, and rank of the unfolded first tensor, of a target after preprocessing."""
-    function, count, first = TARGETS[name]
-    points, weights = _rule(count)
-    values = function(*points)
-    for order in range(1, first):
-        fitted = np.zeros_like(values)
-        for index in itertools.product(range(count), repeat=order):
-            polynomial = _polynomial(index, points)
-            fitted += float(weights @ (values * polynomial)) * polynomial / math.factorial(order)
-        values = values - fitted
-    for order in range(1, 7):
-        entries = [
-            float(weights @ (values * _polynomial(index, points)))
-            for index in itertools.product(range(count), repeat=order)
-        ]
-        singular = np.linalg.svd(np.reshape(entries, (count, -1)), compute_uv=False)
-        if singular[0] > _ZERO:
-            return order, int(np.sum(singular > _ZERO))
-    raise ValueError(f"{name} has no Hermite tensor up to order six")
-
-
 def objects(name: str, point: Point) -> dict[str, float]:
     """The leap index and the dimension of the leap space of one target."""
-    leap, rank = tensor_object(name)
+    leap, rank = first_tensor(*TARGETS[name])
     return {s.leap.name: float(leap), s.learned_dimension.name: float(rank)}
 
 
@@ -136,7 +88,7 @@ def spans(point: Point) -> dict[str, float]:
     name = str(point["target"])
     return {
         s.learned_dimension.name: float(learned(name, int(str(point["draw"])))),
-        s.tensor_rank.name: float(tensor_object(name)[1]),
+        s.tensor_rank.name: float(first_tensor(*TARGETS[name])[1]),
         s.target_directions.name: float(TARGETS[name][1]),
     }
 

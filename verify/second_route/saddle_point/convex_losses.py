@@ -1,4 +1,4 @@
-"""Numbers for Appendix C with any convex loss: proximal maps, averaged envelopes, and the whole system, compiled."""
+"""Numbers for any convex loss: proximal maps, averaged envelopes, random features as matrices, models to solve."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from giantsteps.verify.checks.points import Point
 from giantsteps.verify.compiled import losses as compiled
 from giantsteps.verify.compiled.losses import LOSSES, Loss, proximal
 from giantsteps.verify.protocol.claim import Domain, Range
-from giantsteps.verify.second_route.grids import Array, normal_line
+from giantsteps.verify.second_route.grids import SMOOTH, Array, normal_line
 from giantsteps.verify.second_route.models import (
     GENERIC,
     between,
@@ -156,15 +156,20 @@ _PARTNERS = {
 }
 
 
+def _slope(value: Callable[[float], float]) -> float:
+    """The slope at zero, by a central difference."""
+    h = 2e-4
+    return (value(h) - value(-h)) / (2 * h)
+
+
 def conjugate(unknown: sp.Symbol, point: Point) -> Mapping[str, float]:
     """One conjugate as a derivative of (alpha/beta) E[M] in its partner, by central differences."""
     loss = LOSSES[str(point["loss"])]
     values = {k: v for k, v in point.items() if isinstance(v, float)}
     partner, factor = _PARTNERS[unknown]
-    h = 2e-4
-    at = [_averaged(loss, {**values, partner.name: values[partner.name] + e}, GENERIC) for e in (h, -h)]
-    slope = values[s.alpha.name] / values[s.beta.name] * (at[0] - at[1]) / (2 * h)
-    return {s.rho.name: 1 - values[s.gamma.name] ** 2, unknown.name: factor * slope}
+    name, ratio = partner.name, values[s.alpha.name] / values[s.beta.name]
+    slope = _slope(lambda e: _averaged(loss, {**values, name: values[name] + e}, GENERIC))
+    return {s.rho.name: 1 - values[s.gamma.name] ** 2, unknown.name: factor * ratio * slope}
 
 
 def conjugates(point: Point) -> Mapping[str, float]:
@@ -175,6 +180,113 @@ def conjugates(point: Point) -> Mapping[str, float]:
 def loss_functions(point: Point) -> Mapping[str, Callable[..., Any]]:
     """Force and slope of the force of the point's loss, from its proximal map."""
     return {**GENERIC, **compiled.forces(LOSSES[str(point["loss"])])}
+
+
+# ---- plain random features: the slides ----
+
+CONJUGATE_DOMAIN = Domain(
+    ranges=(
+        Range("loss", choices=tuple(LOSSES)),
+        Range("target", choices=("tanh", "sin", "shifted sin")),
+        Range(s.alpha_p, 0.5, 3.0),
+        Range(s.gamma_p, 0.4, 2.0),
+        Range(s.mu1_constant, 0.4, 0.9),
+        Range(s.mu2_constant, 0.2, 0.6),
+        Range(s.V, 0.3, 2.0),
+        Range(s.output_square, 0.4, 1.2),
+        Range("correlation", 0.2, 0.7),
+    ),
+    interpretations=(
+        {
+            "g": np.tanh,
+            "eta": lambda y, omega: (omega + 0.7 * y) / 1.7 + 0.05 * np.tanh(omega),
+            "eta_prime": lambda y, omega: 1 / (1.7 + 0.2 * np.cos(y) ** 2) + 0.0 * omega,
+        },
+    ),
+)
+
+
+def feature_functions(point: Point) -> Mapping[str, Callable[..., Any]]:
+    """The target, and the proximal map of the loss with its derivative 1/(1 + V l'')."""
+    loss, V = LOSSES[str(point["loss"])], float(point[s.V.name])
+
+    def slope(y: Array, omega: Array) -> Array:
+        return np.asarray(1 / (1 + V * loss.curvature(y, proximal(loss, y, omega, V))))
+
+    return {
+        "g": SMOOTH[str(point["target"])].value,
+        "eta": lambda y, omega: proximal(loss, y, omega, V),
+        "eta_prime": slope,
+    }
+
+
+def feature_conjugates(point: Point) -> dict[str, float]:
+    """The five conjugates as derivatives of alpha E[M] in q_s, V_s, m_s, q_w, V_w, by differences.
+
+    The output has variance Q and covariance M with what the target sees, which stands here for kappa.
+    """
+    names = (s.V, s.output_square, s.alpha_p, s.gamma_p, s.mu1_constant, s.mu2_constant)
+    V, Q, alpha, gamma, k1, k2 = (float(point[x.name]) for x in names)
+    M, loss = float(point["correlation"]) * np.sqrt(Q), LOSSES[str(point["loss"])]
+    functions: dict[str, Callable[..., Any]] = {"mu0": np.zeros_like, "mu1": np.ones_like, "mu2": np.ones_like}
+    functions["g"] = SMOOTH[str(point["target"])].value
+    fixed = {s.gamma.name: 1.0, **dict.fromkeys((x.name for x in (s.m, s.psi, s.q1, s.V1)), 0.0)}
+
+    def mean(variance: float, square: float, overlap: float) -> float:
+        values = {s.V2.name: variance, s.q2.name: square - overlap**2, s.zeta.name: overlap}
+        return _averaged(loss, fixed | values, functions)
+
+    in_V, in_Q = _slope(lambda e: mean(V + e, Q, M)), _slope(lambda e: mean(V, Q + e, M))
+    in_M = _slope(lambda e: mean(V, Q, M + e))
+    return {
+        s.output_overlap.name: M,
+        s.label_variance.name: 1 - M**2 / Q,
+        s.V_s_hat.name: 2 * alpha / gamma * k1**2 * in_Q,
+        s.V_w_hat.name: 2 * alpha * k2**2 * in_Q,
+        s.q_s_hat.name: -2 * alpha / gamma * k1**2 * in_V,
+        s.q_w_hat.name: -2 * alpha * k2**2 * in_V,
+        s.m_s_hat.name: -alpha / gamma * k1 * in_M,
+    }
+
+
+MATRIX_DOMAIN = Domain(
+    ranges=(
+        Range("seed"),
+        Range("sizes", choices=("9 neurons, 6 inputs", "5 neurons, 8 inputs", "6 neurons, 2 inputs")),
+        Range(s.ridge, 0.1, 2.0),
+        Range(s.V_s_hat, 0.3, 2.0),
+        Range(s.V_w_hat, 0.1, 1.5),
+        Range(s.q_s_hat, 0.2, 2.0),
+        Range(s.q_w_hat, 0.2, 2.0),
+        Range(s.m_s_hat, -1.5, 1.5),
+    ),
+    interpretations=({"varrho_F": lambda u: 1.2 + np.tanh(u)},),
+)
+
+
+def overlaps(point: Point) -> dict[str, float]:
+    """V_s, q_s, m_s, V_w, q_w of a random matrix F: traces of dense resolvents; g_mu and g_mu' from eigenvalues."""
+    generator = np.random.default_rng(int(1e6 * float(point["seed"])))
+    p, d = (int(word) for word in str(point["sizes"]).split() if word.isdigit())
+    F = generator.standard_normal((p, d))
+    names = (s.ridge, s.V_s_hat, s.V_w_hat, s.q_s_hat, s.q_w_hat, s.m_s_hat)
+    ridge, V_s, V_w, q_s, q_w, m_s = (float(point[x.name]) for x in names)
+    omega, one = F @ F.T / p, np.eye(p)
+    inverse = np.linalg.inv((ridge + V_w) * one + V_s * omega)
+    readout = inverse @ ((q_s + m_s**2) * omega + q_w * one) @ inverse  # covariance of a = S^-1 J
+    z = (ridge + V_w) / V_s
+    narrow, wide = np.linalg.eigvalsh(F.T @ F / p), np.linalg.eigvalsh(omega)
+    return {
+        s.gamma_p.name: d / p,
+        s.V_s.name: float(np.trace(omega @ inverse)) / d,
+        s.V_w.name: float(np.trace(inverse)) / p,
+        s.q_s.name: float(np.trace(omega @ readout)) / d,
+        s.q_w.name: float(np.trace(readout)) / p,
+        s.m_s.name: m_s * float(np.trace(omega @ inverse)) / d,
+        s.spectral_stieltjes.name: float(np.mean(1 / (narrow + z))),
+        s.spectral_slope.name: float(np.mean(1 / (narrow + z) ** 2)),
+        s.wide_stieltjes.name: float(np.mean(1 / (wide + z))),
+    }
 
 
 # ---- the whole system ----

@@ -18,7 +18,6 @@ from giantsteps.numerics.saddle_point.letters.density import (
     few_letters,
     letter_table,
     solve_letters,
-    spanned,
     with_letters,
 )
 from giantsteps.numerics.saddle_point.letters.many_letters import LetterTable, Ratios, errors, held_means, respond
@@ -145,26 +144,6 @@ def test_what_kappa_tells_is_learned_for_nothing() -> None:
     found = solve_letters(MODEL.changed(ridge=1e6, readout=ReadoutLaw("uniform", 1.7)))
     # Corrections are of order V, about 1e-6 times alpha E[sigma^2].
     assert found.test_error == pytest.approx(unexplained, rel=1e-5)
-
-
-@pytest.mark.parametrize(
-    ("name", "free", "fixed"),
-    [
-        ("tanh", {"odd"}, None),
-        ("sign", {"odd"}, None),
-        ("abs", {"even"}, None),
-        ("sin(z)+cos(z)", {"odd", "even"}, None),
-        ("relu", {"even"}, 1),
-        ("gelu", {"even"}, 1),
-        ("softplus", {"even"}, 1),
-        ("tanh(z)+1", {"odd"}, 0),
-        ("tanh(z)+1e-5*cos(z)", {"odd", "even"}, None),
-    ],
-)
-def test_what_the_means_span(name: str, free: set[str], fixed: int | None) -> None:
-    found = spanned(dataclasses.replace(MODEL, activation=activation(name)))
-    assert found.free == free
-    assert found.fixed == fixed
 
 
 def test_odd_functions_beyond_the_linear_one_stay_with_relu() -> None:

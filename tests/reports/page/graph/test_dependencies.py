@@ -8,14 +8,6 @@ from giantsteps.reports.page.graph import dependencies, drawing
 from tests.shared.report_page import chained_ledger
 
 
-def test_beneath_a_result_everything_stands_once_and_the_weakest_link_is_named() -> None:
-    bound, error = dependencies.headlines(chained_ledger())
-    assert (bound.tree.entry.claim.id, bound.beneath, bound.weakest) == ("bounds.one", 1, "PROVED")
-    assert (error.tree.entry.claim.id, error.beneath) == ("top.test-error", 3)
-    assert (error.weakest, error.weakest_claims) == ("CONFIRMED", ("ground.two",))
-    assert [child.entry.claim.id for child in error.tree.children] == ["bounds.one", "ground.two", "ground.one"]
-
-
 def test_the_graph_has_every_part_once_and_links_run_to_the_right() -> None:
     groups, links = dependencies.groups(chained_ledger()), dependencies.links(chained_ledger())
     drawn = drawing.layout([group.name for group in groups], links)

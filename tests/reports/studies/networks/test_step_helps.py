@@ -8,16 +8,7 @@ import numpy as np
 import pytest
 
 from giantsteps.numerics.saddle_point.ridge import solve
-from giantsteps.reports.studies.networks.step_helps import (
-    ALPHAS,
-    RIDGES,
-    Panel,
-    middles,
-    models,
-    panel_of,
-    table,
-    text,
-)
+from giantsteps.reports.studies.networks.step_helps import ALPHAS, RIDGES, Panel, middles, models, page, panel_of
 
 PANELS = [panel_of(alpha0, 24, 15) for alpha0 in (0.25, 0.5)]
 
@@ -33,8 +24,8 @@ def test_signs_are_those_of_solutions(panel: Panel) -> None:
 
 
 def test_the_page_follows_from_the_signs() -> None:
-    rows = table(PANELS).rows
+    rows = page(PANELS).tables[0].rows
     assert all(abs(sum(float(cell.removesuffix(" %")) for cell in row[1:]) - 100.0) < 0.02 for row in rows)
     turned = replace(PANELS[0], signs=-PANELS[0].signs)
-    assert table([turned]).rows[0][1:3] == rows[0][2:0:-1]
-    assert "does harm" in text([replace(PANELS[0], signs=np.minimum(PANELS[0].signs, 0))])[1]
+    assert page([turned]).tables[0].rows[0][1:3] == rows[0][2:0:-1]
+    assert "does harm" in page([replace(PANELS[0], signs=np.minimum(PANELS[0].signs, 0))]).text[1]

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from giantsteps.verify.claims.index import all_claims
 from giantsteps.verify.claims.paper import PAPER
 from giantsteps.verify.claims.slides.coverage import FORMULAS
-from giantsteps.verify.ledger.coverage import missing_formulas, unlisted_claims
-from giantsteps.verify.protocol.claim import Role
 from giantsteps.verify.protocol.paper import DEFINITION
+from tests.shared.listed import missing_formulas, unlisted_claims
 
 
 def test_every_formula_has_a_claim_of_the_ledger() -> None:
@@ -28,15 +25,3 @@ def test_what_is_no_definition_is_decided_by_evidence() -> None:
     by_id = {claim.id: claim for claim in all_claims()}
     decided = [f for f in FORMULAS if f.remark != DEFINITION]
     assert all(any(by_id[id_].checks for id_ in f.claims) for f in decided)
-
-
-def test_a_claim_that_is_gone_is_noticed() -> None:
-    without = [c for c in all_claims() if c.id != "slides.V2"]
-    assert missing_formulas(without, PAPER) == ("Exact asymptotics: V2: slides.V2 is no claim",)
-
-
-def test_a_printed_claim_that_is_not_listed_is_noticed() -> None:
-    claim = next(c for c in all_claims() if c.id == "slides.kernel" and c.role is Role.PRINTED)
-    rest = tuple(f for f in FORMULAS if claim.id not in f.claims)
-    sources = tuple(replace(source, formulas=rest) if source.formulas else source for source in PAPER.sources)
-    assert unlisted_claims([claim], replace(PAPER, sources=sources)) == ("slides.kernel",)

@@ -13,6 +13,10 @@ from giantsteps.derivations.equivalence import symbols as s_map
 from giantsteps.derivations.saddle_point import letters
 from giantsteps.derivations.saddle_point import symbols as s
 from giantsteps.derivations.saddle_point.bulk_of_letters import orthogonal
+from giantsteps.numerics.experiments.ensembles import Sizes
+from giantsteps.numerics.experiments.measure import overlaps
+from giantsteps.numerics.experiments.orthogonal import orthogonal_features
+from giantsteps.numerics.experiments.ridge import ridge_readouts
 from giantsteps.numerics.models.model import Model, ReadoutGroup
 from giantsteps.verify.checks.evaluate import Functions
 from giantsteps.verify.checks.points import ByNumbers, Point
@@ -100,7 +104,6 @@ exact = ByNumbers("one orthogonal bulk of twelve rows", _orthogonal, ROUNDING, _
 
 # A model with two letters at gamma = 1, whose zeta is large; the smallest term of its test error is a twentieth of it.
 _ALPHA, _BETA, _RIDGE = 2.5, 0.8, 0.1
-_LETTERS, _BULKS = np.array([1.2, -1.2]), np.array([1.2, 1.5])
 MODEL = between(
     "tanh(z + 4/5)",
     "3*z*exp(-z**2/3) + cos(z)/2",
@@ -110,7 +113,7 @@ MODEL = between(
     spike=1.0,
     bulk=1.0,
     alignment=1.0,
-).changed(readout=tuple(ReadoutGroup(u, 0.5, c) for u, c in zip(_LETTERS.tolist(), _BULKS.tolist(), strict=True)))
+).changed(readout=(ReadoutGroup(1.2, 0.5, 1.2), ReadoutGroup(-1.2, 0.5, 1.5)))
 
 
 def _of_other(expression: sp.Expr) -> sp.Expr:
@@ -153,33 +156,14 @@ def _solved() -> Mapping[str, float]:
     return values_of(_equations(), {s.kappa.name: kappa_rule()}, named, functions_of(MODEL))
 
 
-def _student(x: Array) -> Array:
-    return np.asarray(np.tanh(x + 0.8), dtype=np.float64)
-
-
-def _target(kappa: Array) -> Array:
-    return np.asarray(3 * kappa * np.exp(-(kappa**2) / 3) + np.cos(kappa) / 2, dtype=np.float64)
-
-
 @lru_cache(maxsize=4096)
 def _experiment(dimension: int, seed: int) -> tuple[float, float]:
     """zeta of the first letter and the test error of one readout over an orthogonal bulk."""
-    generator = np.random.default_rng((158, dimension, seed))
-    p = round(_BETA * dimension)
-    group = (np.arange(p) >= p // 2).astype(int)
-    rows = (
-        np.linalg.qr(generator.normal(size=(dimension, p)))[0].T * np.where(generator.random(p) < 0.5, -1, 1)[:, None]
-    )
-    W = np.sqrt(_BULKS)[group][:, None] * rows
-    first = W.copy()
-    first[:, 0] += _LETTERS[group]
-    x = generator.normal(size=(round(_ALPHA * dimension), dimension))
-    features = _student(x @ first.T) / np.sqrt(p)
-    a = np.linalg.solve(features.T @ features + _RIDGE * np.eye(p), features.T @ _target(x[:, 0]))
-    fresh = generator.normal(size=(4 * dimension, dimension))
-    error = np.mean((_target(fresh[:, 0]) - _student(fresh @ first.T) @ a / np.sqrt(p)) ** 2)
-    part = group == 0
-    return float(a[part] @ W[part, 0] / np.sqrt(p)), float(error)
+    weights, *streams = map(np.random.default_rng, np.random.SeedSequence((158, dimension, seed)).spawn(4))
+    sizes = Sizes.rounded(dimension, alpha=_ALPHA, beta=_BETA, fractions=MODEL.fractions)
+    drawn = orthogonal_features(MODEL, sizes, weights)
+    readout, errors = ridge_readouts(drawn, MODEL, sizes, (_RIDGE,), streams)
+    return float(overlaps(drawn, readout.a[:, 0]).zeta[0]), errors[0]
 
 
 def simulated(quantity: sp.Basic, profile: Profile) -> Mapping[str, tuple[Measured, ...]]:

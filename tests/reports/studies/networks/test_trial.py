@@ -1,0 +1,78 @@
+"""The trial of networks of any activation: its draw, its stored predictions, its samples and its verdicts."""
+
+from __future__ import annotations
+
+import pytest
+
+from giantsteps.reports.measurements.theory import DIGITS
+from giantsteps.reports.studies.networks.any_activation import deviates, judged_in, verdicts
+from giantsteps.reports.studies.networks.drawn import (
+    ACTIVATIONS,
+    COUNT,
+    DRAW,
+    FOLDER,
+    MEASURED,
+    RANGES,
+    RUNS,
+    TARGETS,
+    Entry,
+    draw,
+    draw_text,
+    entries,
+)  # fmt: skip
+from giantsteps.reports.studies.networks.predicted import KEY, THEORIES, at_dimension, samples, stored
+from giantsteps.verify.checks.finite_size import CONFIRMED, INCONCLUSIVE, REFUTED
+
+# At every dimension the ratios are rounded differently; one says as much of the code as all.
+DIMENSION = 400
+
+
+def test_the_stored_list_is_what_the_seed_draws_and_fills_its_ranges() -> None:
+    assert (FOLDER / "draw.json").read_text(encoding="utf-8") == draw_text(draw(DRAW), DRAW)
+    for found in (draw(DRAW), draw(1)):
+        assert len(found) == COUNT == 2 * len(ACTIVATIONS)
+        assert {entry.target for entry in found} == set(TARGETS)
+        assert all(one.target != other.target for one, other in zip(found[::2], found[1::2], strict=True))
+        for name, (low, high) in RANGES.items():
+            values = sorted(float(getattr(entry, name)) for entry in found)
+            # The outermost of 24 cells; half a unit of the third digit of what was drawn.
+            share = (high - low) / COUNT if name == "noise" else low * ((high / low) ** (1.0 / COUNT) - 1.0)
+            assert low * 0.995 <= values[0] <= (low + share) * 1.005
+            assert values[-1] <= high * 1.005
+
+
+@pytest.mark.parametrize("entry", entries(), ids=lambda entry: f"{entry.activation} {entry.target}")
+def test_the_stored_predictions_are_those_of_today(entry: Entry) -> None:
+    assert tuple(stored()[entry.drawn.name]) == THEORIES
+    for theory, runs in stored()[entry.drawn.name].items():
+        assert tuple(runs) == tuple(dimension for dimension, _ in RUNS)
+        there, found = runs[DIMENSION], at_dimension(entry.drawn, DIMENSION, theory)
+        assert found.converged is there.converged is True
+        assert set(there.values) == set(MEASURED) - (set() if theory == "network" else {"chi"})
+        for name, value in there.values.items():
+            # Half a unit of the last digit that is stored, and as much for the quadrature.
+            assert abs(found.values[name] - value) <= 10.0 ** (1 - DIGITS) * max(abs(value), there.scales[name])
+
+
+def test_every_network_is_measured_as_it_was_planned() -> None:
+    # The smallest dimensions first, with all the seeds of the plan; the largest networks may lack the largest.
+    plan = {str(dimension): seeds for dimension, seeds in RUNS}
+    for entry in entries():
+        runs = samples()[KEY][entry.drawn.name]
+        assert list(runs) == list(plan)[: len(runs)]
+        assert len(runs) >= 2
+        for dimension, found in runs.items():
+            assert {name: len(values) for name, values in found.items()} == dict.fromkeys(MEASURED, plan[dimension])
+
+
+def test_the_network_s_own_bulk_stands_and_the_isotropic_one_falls() -> None:
+    judged = judged_in(samples())
+    assert len(judged) == COUNT
+    own, other = (verdicts(judged, theory) for theory in ("network", "isotropic"))
+    # A right theory would be refuted in one of 24 networks with probability 2.4 % at most.
+    assert own[REFUTED] == 0
+    assert own[INCONCLUSIVE] <= COUNT // 4
+    assert other[REFUTED] >= 8
+    assert own[CONFIRMED] > other[CONFIRMED]
+    # 24 networks of 5 observables: |z| > 4.2 is met by chance in 0.3 % of such trials.
+    assert max(abs(z) for found in deviates(judged, "network").values() for z in found) < 4.2
