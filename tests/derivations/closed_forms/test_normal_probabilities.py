@@ -1,4 +1,4 @@
-"""Owen's T and the mean of a product of two signs: special values, symmetries, derivatives, values by several routes."""
+"""Owen's T and the mean of a product of two signs: special values, symmetries, derivatives, several routes."""
 
 from __future__ import annotations
 
