@@ -14,7 +14,6 @@ ROOMS = (*PACKAGES, "benchmarks", "tests", "giantsteps")
 ELSEWHERE = ("verify/second_route/",)
 # Functions that are one list: of claims, or of the steps of a derivation.
 ONE_LIST = {
-    ("derivations/bulk/letters.py", "traces"),
     ("verify/claims/bounds/ridge.py", "_bound_claims"),
     ("verify/claims/spectrum/covariance.py", "_setup_claims"),
     ("verify/claims/spectrum/covariance.py", "_stationary_claims"),

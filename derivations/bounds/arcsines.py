@@ -35,14 +35,9 @@ _hole = sp.Symbol("hole", real=True)
 _ONE = sp.Integer(1)
 
 
-def _lemma(name: str, left: sp.Expr, right: sp.Expr, reference: str, *universal: sp.Symbol) -> Theorem:
-    return lemma(name, Equation(left, right), reference, *universal)
-
-
-OF_SIGN = _lemma(
+OF_SIGN = lemma(
     "sign smoothed",
-    Expectation(sgn(_t + sp.sqrt(_s) * s.z), s.z),
-    sp.erf(_t / sp.sqrt(2 * _s)),
+    Equation(Expectation(sgn(_t + sp.sqrt(_s) * s.z), s.z), sp.erf(_t / sp.sqrt(2 * _s))),
     "P(z > -t/sqrt s) less P(z < -t/sqrt s) for a standard normal z",
     _t,
     _s,

@@ -18,7 +18,7 @@ from giantsteps.derivations.free_energy.leaves import cauchy_schwarz
 from giantsteps.derivations.free_energy.sample_energy import TEACHER, over_label
 from giantsteps.derivations.kernel.algebra import order, rewrite, ring
 from giantsteps.derivations.kernel.averages import average
-from giantsteps.derivations.kernel.search.averages import averages_expanded, expanded
+from giantsteps.derivations.kernel.search.averages import averages_expanded, expansion
 from giantsteps.derivations.kernel.search.leaves import define, proved
 from giantsteps.derivations.kernel.search.steps import equal, rewritten, value
 from giantsteps.derivations.kernel.statements import AtLeast, Equation, sides
@@ -65,8 +65,7 @@ def at_least_distance(others: tuple[sp.Symbol, ...], *coefficients: sp.Symbol) -
     square = average((order((), AtLeast(difference**2, sp.Integer(0)), (), ((sp.Integer(1), difference),)),),
                      (s.kappa, s.z))  # fmt: skip
     mean = sides(square.statement)[0]
-    in_parts = expanded(mean, frozenset({s.kappa, s.z}))
-    assert in_parts is not None
+    in_parts = expansion(mean, s.kappa, s.z)
     equations, _ = _solved(*coefficients)
     _, objective, _ = _least(*coefficients)
     other = distance_to(*others)

@@ -14,11 +14,12 @@ from giantsteps.derivations.bounds import symbols as s
 from giantsteps.derivations.closed_forms.gaussian_means import exponential, mean_of_sign, tilted
 from giantsteps.derivations.equivalence.spike_coefficients import MU1
 from giantsteps.derivations.gradient_step.signs import modulus, shift, square_of_sign, without_factor
-from giantsteps.derivations.kernel.algebra import assume, instantiate, order, rewrite
+from giantsteps.derivations.kernel.algebra import instantiate, order, rewrite
 from giantsteps.derivations.kernel.averages import average, linear, stein
 from giantsteps.derivations.kernel.inequalities import multiply
+from giantsteps.derivations.kernel.search.leaves import in_model, lemma
 from giantsteps.derivations.kernel.search.steps import rewritten, value
-from giantsteps.derivations.kernel.statements import Assumption, AtLeast, Equation, Ground, sides
+from giantsteps.derivations.kernel.statements import AtLeast, Equation, sides
 from giantsteps.derivations.kernel.theorem import Theorem
 from giantsteps.derivations.language.expectation import Expectation
 from giantsteps.derivations.language.named_functions import sgn, sigma
@@ -27,35 +28,30 @@ _x, _t = sp.symbols("x t", real=True)
 _ZERO, _ONE, _TWO = sp.Integer(0), sp.Integer(1), sp.Integer(2)
 _u = s.r * s.kappa + sp.sqrt(s.c) * s.z
 
-TANGENT = Assumption(
-    Ground.LEMMA,
+TANGENT = lemma(
     "tangent of the exponential",
     AtLeast(sp.exp(_t), 1 + _t),
     "the exponential is convex: it is not below its tangent at zero",
-    frozenset({_t}),
+    _t,
 )
-TANH = Assumption(
-    Ground.LEMMA,
+TANH = lemma(
     "tanh by exponentials",
     Equation(sp.tanh(_x) ** 2, ((1 - sp.exp(-2 * sp.Abs(_x))) / (1 + sp.exp(-2 * sp.Abs(_x)))) ** 2),
     "tanh(x) is (1 - exp(-2x))/(1 + exp(-2x)), and odd",
-    frozenset({_x}),
+    _x,
 )
-DECAY = Assumption(
-    Ground.LEMMA,
+DECAY = lemma(
     "decay by sign",
     Equation(sp.exp(-sp.Abs(_x)), (sp.exp(-_x) * (1 + sgn(_x)) + sp.exp(_x) * (1 - sgn(_x))) / 2),
     "exp(-|x|) is exp(-x) or exp(x), by the sign of x",
-    frozenset({_x}),
+    _x,
 )
-TANH_ACTIVATION = Assumption(
-    Ground.MODEL, "tanh activation", Equation(sigma(_x), sp.tanh(_x)), "Section 4.3: sigma = tanh", frozenset({_x})
-)
-FORWARD = Assumption(Ground.MODEL, "the spike's sign", AtLeast(s.r, _ZERO), "v points along the spike of the features")
+TANH_ACTIVATION = in_model("tanh activation", Equation(sigma(_x), sp.tanh(_x)), "Section 4.3: sigma = tanh", _x)
+FORWARD = in_model("the spike's sign", AtLeast(s.r, _ZERO), "v points along the spike of the features")
 
 
 def _tangent(at: sp.Expr) -> Theorem:
-    return instantiate((assume((), TANGENT),), {_t: at})
+    return instantiate((TANGENT,), {_t: at})
 
 
 @functools.cache
@@ -64,7 +60,7 @@ def slope_bound() -> Theorem:
     t = sp.exp(-2 * sp.Abs(_x))
     small = order((_tangent(2 * sp.Abs(_x)),), AtLeast(1 - t, _ZERO), (t,), ((2 * sp.Abs(_x) * t, _ONE),))
     goal = AtLeast(1 - sp.tanh(_x) ** 2, t)
-    return order((small, assume((), TANH)), goal, (t * (3 + t) / (1 + t) ** 2, -_ONE))
+    return order((small, TANH), goal, (t * (3 + t) / (1 + t) ** 2, -_ONE))
 
 
 def _projects(x: sp.Expr, sign: sp.Expr) -> Theorem:
@@ -79,7 +75,7 @@ def _projects(x: sp.Expr, sign: sp.Expr) -> Theorem:
 def triangle() -> Theorem:
     """r |kappa| + sqrt(c) |z| >= |u|."""
     sign = sgn(_u)
-    along = multiply((_projects(s.kappa, sign), assume((), FORWARD)))
+    along = multiply((_projects(s.kappa, sign), FORWARD))
     across = _projects(s.z, sign)
     goal = AtLeast(s.r * sp.Abs(s.kappa) + sp.sqrt(s.c) * sp.Abs(s.z), sp.Abs(_u))
     return order((along, across, modulus(_u)), goal, (_ONE, sp.sqrt(s.c), -_ONE))
@@ -90,7 +86,7 @@ def mean_decay() -> Theorem:
     """E exp(-b |z|) = exp(b^2/2) (1 - erf(b/sqrt 2)) for b = 2 sqrt(c)."""
     b = 2 * sp.sqrt(s.c)
     tilt = instantiate((tilted(mean_of_sign()),), {s.x: _ZERO, s.c: _ONE})
-    by_sign = rewrite((instantiate((assume((), DECAY),), {_x: b * s.z}), without_factor(b, s.z)))
+    by_sign = rewrite((instantiate((DECAY,), {_x: b * s.z}), without_factor(b, s.z)))
     parts = average((by_sign,), (s.z,))
     size = sp.exp(b**2 / 2)
     pieces: list[tuple[sp.Expr, sp.Expr]] = []
@@ -105,7 +101,7 @@ def mean_decay() -> Theorem:
 
 def exponential_tails(statement: Relational) -> Theorem:
     """mu1 is not below the bound: E[1 - tanh(u)^2] >= E exp(-2 |u|) >= exp(-2 r |kappa|) E exp(-2 sqrt(c) |z|)."""
-    put = instantiate((assume((), TANH_ACTIVATION),), {_x: _u})
+    put = instantiate((TANH_ACTIVATION,), {_x: _u})
     slope = rewrite((MU1, put))
     weighted = Expectation(s.z * sp.tanh(_u), s.z)
     slope = rewrite((slope, stein((), weighted, s.z, sp.tanh(_u))))

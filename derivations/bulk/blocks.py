@@ -20,11 +20,11 @@ import sympy as sp
 from giantsteps.derivations.bulk.marchenko_pastur import ISOTROPIC, SCHUR, corner_entry, coupling_form, inverse_entry
 from giantsteps.derivations.free_energy.along_spike import PAPER
 from giantsteps.derivations.gradient_step.leaves import repeated_is
-from giantsteps.derivations.kernel.algebra import assume, instantiate, rewrite, ring
+from giantsteps.derivations.kernel.algebra import instantiate, rewrite, ring
 from giantsteps.derivations.kernel.search.goals import concluded
-from giantsteps.derivations.kernel.search.leaves import define, each_proved, hypothesis, in_model, proved
+from giantsteps.derivations.kernel.search.leaves import define, each_proved, hypothesis, in_model, lemma, proved
 from giantsteps.derivations.kernel.search.steps import by_ring, equal, isolated, rewritten, value
-from giantsteps.derivations.kernel.statements import Assumption, Equation, Ground, sides
+from giantsteps.derivations.kernel.statements import Equation, sides
 from giantsteps.derivations.kernel.theorem import Theorem
 from giantsteps.derivations.language import symbols as s
 from giantsteps.derivations.language.derivation import Derivation, Vanishing
@@ -110,12 +110,14 @@ _column = sp.Function("y.S^{-1}e_i", real=True)
 # u = y.D^-1 b, D the rest of the matrix and b its row.
 _quotient = 1 / (corner_entry - coupling_form)
 ENTRY = ring((SCHUR,), Equation(inverse_entry(corner_entry, coupling_form), _quotient), (_quotient,))
-COLUMN = Assumption(
-    Ground.LEMMA,
+COLUMN = lemma(
     "column of an inverse",
     Equation(_column(corner_entry, coupling_form, _own, _met), (_own - _met) / (corner_entry - coupling_form)),
     "inversion of a matrix in two blocks",
-    frozenset({corner_entry, coupling_form, _own, _met}),
+    corner_entry,
+    coupling_form,
+    _own,
+    _met,
 )
 
 
@@ -187,7 +189,7 @@ def trace_of_block(a: int, b: int, at: Place = HERE) -> Theorem:
     ends = {corner_entry: corner(at, a), coupling_form: taken_off(at, a), _own: own, _met: met_by(at, a, b)}
     row = define(name, _column(*ends.values()), "w_i.W_b^T S^-1 e_i at a row of the group", *at.moved)
     counted = _summed(at, a, at.T[a, b], name, "(1/p) tr[W_b^T S^-1 W_a]")
-    found = rewritten(counted, row, instantiate((assume((), COLUMN),), ends), *isotropic_rows(at))
+    found = rewritten(counted, row, instantiate((COLUMN,), ends), *isotropic_rows(at))
     _, entry = entry_of_group(a, at)
     share = value(found) / value(entry)
     return ring((found, entry), Equation(at.T[a, b], sp.cancel(share) * at.tau[a]), (sp.Integer(1), -share))

@@ -42,6 +42,7 @@ from giantsteps.derivations.bulk.blocks import (
     traces_of,
     vanishing,
 )
+from giantsteps.derivations.bulk.network import DIAGONAL, OVER_SCHUR, ROW
 from giantsteps.derivations.bulk.network_rows import covariance, norm_covariance, norm_variance
 from giantsteps.derivations.free_energy.leaves import SHERMAN_MORRISON, updated_form
 from giantsteps.derivations.kernel.algebra import instantiate, rewrite, ring
@@ -87,7 +88,6 @@ def filter_matrix() -> sp.Matrix:
 @functools.cache
 def traces() -> Derivation:
     """tau, T and the overlaps of two directions: one row against the rest, eigenvalue by eigenvalue."""
-    corner, off, rest = sp.symbols("A b D", positive=True)
     t, M = (s.beta * traces_of()).applyfunc(sp.factor), mixed_matrix()
     own = [shift[a] + over_spectrum(form[a] * M[a, a]) for a in LETTERS]
     tau = [s.fraction[a] / own[a] for a in LETTERS]
@@ -104,11 +104,8 @@ def traces() -> Derivation:
     steps = (
         Step(
             "A diagonal entry of an inverse is one over the Schur complement of the rest.",
-            eq(sp.Symbol("(S^{-1})_{ii}"), 1 / (corner - off**2 / rest)),
-            Vanishing(
-                "in a matrix of two blocks",
-                sp.Matrix([[corner, off], [off, rest]]).inv()[0, 0] - 1 / (corner - off**2 / rest),
-            ),
+            eq(sp.Symbol("(S^{-1})_{ii}"), OVER_SCHUR),
+            DIAGONAL,
         ),
         Step(
             "A row of group a has components of variance (1 + u_a^2 omega x)/d in the eigenbasis of A: its form in a "
@@ -182,9 +179,6 @@ def norms() -> Derivation:
     }
     own = named[0] * (s.norm_variance_of[0] - named[0] * over_spectrum(correlations[0](NU) ** 2 * M[0, 0]))
     mixed = -named[0] * named[1] * over_spectrum(correlations[0](NU) * correlations[1](NU) * M[0, 1])
-    diagonal, coupling, rest, entry = sp.symbols("x y r d", positive=True)
-    block = sp.Matrix([[diagonal, coupling], [coupling, rest]]).inv() * sp.Matrix([entry, 1])
-    schur = 1 / (diagonal - coupling**2 / rest)
     relation = g - sp.diag(*named) + Theta * C * g
     steps = (
         *traces().steps,
@@ -194,7 +188,7 @@ def norms() -> Derivation:
             "g = beta tau - Theta C g.",
             eq(sp.MatrixSymbol("g", 2, 2), g),
             *vanishing("g solves the relation", relation),
-            Vanishing("the row in a matrix of two blocks", block[0] - schur * (entry - coupling / rest)),
+            ROW,
         ),
         *(
             Step(

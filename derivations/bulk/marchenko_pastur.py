@@ -15,13 +15,13 @@ import sympy as sp
 
 from giantsteps.derivations.free_energy.along_spike import PAPER, denominator, over_modes, varrho
 from giantsteps.derivations.free_energy.ridge import spike_inversion
-from giantsteps.derivations.kernel.algebra import assume, congruence, differentiate, instantiate, rewrite, ring
+from giantsteps.derivations.kernel.algebra import congruence, differentiate, instantiate, rewrite, ring
 from giantsteps.derivations.kernel.averages import linear
 from giantsteps.derivations.kernel.search.averages import averages_expanded, both_expanded
 from giantsteps.derivations.kernel.search.goals import concluded
-from giantsteps.derivations.kernel.search.leaves import define, in_model, lemma, proved
+from giantsteps.derivations.kernel.search.leaves import define, hypothesis, in_model, lemma, proved
 from giantsteps.derivations.kernel.search.steps import isolated, rewritten, value
-from giantsteps.derivations.kernel.statements import Assumption, Equation, Ground, sides
+from giantsteps.derivations.kernel.statements import Equation, sides
 from giantsteps.derivations.kernel.theorem import Theorem
 from giantsteps.derivations.language import symbols as s
 from giantsteps.derivations.language.derivation import Derivation
@@ -78,8 +78,7 @@ def second_names() -> tuple[Theorem, ...]:
 
 def _trusted(name: str, left: sp.Expr, right: sp.Expr, *universal: sp.Symbol) -> Theorem:
     """What concentration of the traces and forms of an isotropic bulk says."""
-    values = frozenset((*_FREE, *universal))
-    return assume((), Assumption(Ground.HYPOTHESIS, name, Equation(left, right), ISOTROPIC, values))
+    return hypothesis(name, Equation(left, right), ISOTROPIC, *_FREE, *universal)
 
 
 @functools.cache

@@ -18,6 +18,7 @@ from giantsteps.derivations.bulk.network_rows import SOURCE
 from giantsteps.derivations.free_energy.along_spike import ONE_LETTER, mu0, over_kappa, y0
 from giantsteps.derivations.free_energy.sample_energy import (
     ONE_SPIKE,
+    Fields,
     error_on_new,
     error_on_training,
 )
@@ -26,7 +27,6 @@ from giantsteps.derivations.kernel.averages import linear, stein
 from giantsteps.derivations.kernel.search.averages import averages_expanded
 from giantsteps.derivations.kernel.search.leaves import define, proved
 from giantsteps.derivations.kernel.statements import Equation, sides
-from giantsteps.derivations.kernel.theorem import Theorem
 from giantsteps.derivations.language.derivation import Derivation, Step, Vanishing, eq
 from giantsteps.derivations.language.expectation import Expectation, expand_expectations
 from giantsteps.derivations.language.named_functions import g, sigma, with_slopes
@@ -38,6 +38,16 @@ ROWS = (
 )
 
 _y = g(s.z)
+
+# A matrix of two blocks: the diagonal entry of its inverse, and an entry of what the inverse makes of a vector.
+_corner, _off, _rest, _entry = sp.symbols("A b D y", positive=True)
+_inverse = sp.Matrix([[_corner, _off], [_off, _rest]]).inv()
+OVER_SCHUR = 1 / (_corner - _off**2 / _rest)
+DIAGONAL = Vanishing("in a matrix of two blocks", _inverse[0, 0] - OVER_SCHUR)
+ROW = Vanishing(
+    "the row in a matrix of two blocks",
+    (_inverse * sp.Matrix([_entry, 1]))[0] - OVER_SCHUR * (_entry - _off / _rest),
+)
 
 
 def removed(form: sp.Expr, weight: sp.Expr) -> sp.Expr:
@@ -115,8 +125,7 @@ def batch_vectors() -> Derivation:
 @functools.cache
 def rows() -> Derivation:
     """V2 and V1 from p = (1/d) tr (1 + g B)^-1: one row against the rest."""
-    A, D, off, eigenvalue = sp.symbols("A D b B", positive=True)
-    corner = sp.Matrix([[A, off], [off, D]]).inv()[0, 0]
+    eigenvalue = sp.Symbol("B", positive=True)
     alpha = sp.Symbol("A", real=True)
     lifted = 1 + s.gain * (1 + s.row_weight * alpha)
     filtered = 1 / (1 + s.gain * eigenvalue)
@@ -136,7 +145,7 @@ def rows() -> Derivation:
             "A diagonal entry of S^-1 is one over the Schur complement of the rest, s0 + V1^ b.G b with "
             "G = (1 + (V1^/s0) W^T W)^-1 over the other rows.",
             eq(sp.Symbol("(S^{-1})_{ii}"), own),
-            Vanishing("in a matrix of two blocks", corner - 1 / (A - off**2 / D)),
+            DIAGONAL,
             Vanishing("1/(s0 (1 + m V1^/s0)) = 1/(s0 + V1^ m)", own - 1 / (shift + s.V1_hat * inner)),
         ),
         Step(
@@ -208,9 +217,6 @@ def overlaps() -> Derivation:
     perturbed = (form.inv() - weight * sp.Matrix([[1, 0], [0, 0]])).inv()
     eigenvalue = sp.Symbol("B", positive=True)
     filtered = 1 / (1 + s.gain * eigenvalue)
-    diagonal, coupling, rest, entry = sp.symbols("x y r d", positive=True)
-    block = sp.Matrix([[diagonal, coupling], [coupling, rest]]).inv() * sp.Matrix([entry, 1])
-    own = 1 / (diagonal - coupling**2 / rest)
     return Derivation(
         "the signal overlaps of a network's bulk",
         SOURCE,
@@ -227,7 +233,7 @@ def overlaps() -> Derivation:
         Step(
             "Row i of S^-1 delta is V2 times delta_i minus V1^ b_i.W^T S^-1 delta with the row left out.",
             eq(sp.Symbol(r"R_{\delta\delta}"), dd),
-            Vanishing("in a matrix of two blocks", block[0] - own * (entry - coupling / rest)),
+            ROW,
         ),
         *(
             Step("Sherman-Morrison for the spike direction that is taken out of the bulk.", eq(symbol, shape))
@@ -247,8 +253,15 @@ def overlaps() -> Derivation:
 _in_bulk, *_ = with_slopes("mu0_c")
 
 
-def mean_slope(name: sp.Symbol, centre: sp.Expr, variance: sp.Symbol) -> tuple[Theorem, Theorem]:
-    """d/dc of E sigma(b + sqrt(c) z), named, and as E[(z^2 - 1) sigma(b + sqrt(c) z)]/(2 c)."""
+@functools.cache
+def third_function(
+    name: sp.Symbol = s.third,
+    centre: sp.Expr = s.r * s.kappa,
+    variance: sp.Symbol = s.c,
+    title: str = "what a neuron's mean gains from its norm",
+    source: str = SOURCE,
+) -> Derivation:
+    """k2 = d mu0/dc = E[(z^2 - 1) sigma(b + sqrt(c) z)]/(2 c) for mu0 = E sigma(b + sqrt(c) z)."""
     received = centre + sp.sqrt(variance) * s.z
     along = define(_in_bulk(variance), Expectation(sigma(received), s.z), "mu0 as a function of the variance", variance)
     slope = averages_expanded(differentiate((along,), variance))
@@ -258,19 +271,11 @@ def mean_slope(name: sp.Symbol, centre: sp.Expr, variance: sp.Symbol) -> tuple[T
     whole = Expectation((s.z**2 - 1) * sigma(received), s.z)
     parts = linear((), whole, ((sp.Integer(1), s.z**2 * sigma(received)), (sp.Integer(-1), sigma(received))))
     weight = 1 / (2 * variance)
-    return named, ring(
-        (named, parts, by_parts), Equation(name, whole / (2 * variance)), (sp.Integer(1), -weight, -weight)
-    )
-
-
-@functools.cache
-def third_function() -> Derivation:
-    """k2 = d mu0/dc = E[(z^2 - 1) sigma(r kappa + sqrt(c) z)]/(2 c)."""
-    in_bulk, result = mean_slope(s.third, s.r * s.kappa, s.c)
+    result = ring((named, parts, by_parts), Equation(name, whole / (2 * variance)), (sp.Integer(1), -weight, -weight))
     return Derivation(
-        "what a neuron's mean gains from its norm",
-        SOURCE,
-        proved("To first order in delta the mean of a feature at given kappa is mu0 + delta d mu0/dc.", in_bulk),
+        title,
+        source,
+        proved("To first order in delta the mean of a feature at given kappa is mu0 + delta d mu0/dc.", named),
         proved("Stein's lemma turns z^2 sigma into sigma + sqrt(c) z sigma'.", result),
         hypotheses=("sigma is absolutely continuous and grows at most exponentially",),
     )
@@ -284,17 +289,17 @@ WITH_NORMS = "conditional Gaussian equivalence of the features (Result 3.2), wit
 
 
 @functools.cache
-def errors() -> Derivation:
-    """Test and training error with the third function."""
-    new, training = error_on_new(WITH_THIRD), error_on_training(WITH_THIRD)
-    return Derivation(
-        "the errors of a network",
-        SOURCE,
-        *new,
-        *training,
-        results=[step.theorem for step in (new[-1], training[-1]) if step.theorem is not None],
-        hypotheses=(ROWS, WITH_NORMS),
-    )
+def errors(
+    on_new: Fields = WITH_THIRD,
+    on_training: Fields = WITH_THIRD,
+    title: str = "the errors of a network",
+    source: str = SOURCE,
+    hypotheses: tuple[str, ...] = (ROWS, WITH_NORMS),
+) -> Derivation:
+    """Test and training error: the first from the output on a new input, the second from the fitted outputs."""
+    new, training = error_on_new(on_new), error_on_training(on_training)
+    found = [step.theorem for step in (new[-1], training[-1]) if step.theorem is not None]
+    return Derivation(title, source, *new, *training, results=found, hypotheses=hypotheses)
 
 
 @functools.cache

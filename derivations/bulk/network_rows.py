@@ -17,6 +17,8 @@ import functools
 import sympy as sp
 
 from giantsteps.derivations.bulk import symbols as s
+from giantsteps.derivations.bulk.any_activation import norm_variance as any_norm_variance
+from giantsteps.derivations.bulk.any_activation import row_law
 from giantsteps.derivations.gradient_step.bulk import bulk, zero_means
 from giantsteps.derivations.gradient_step.leaves import H1_CHECK, H1_STAR, SAMPLES
 from giantsteps.derivations.gradient_step.spike import evaluated, moments_of_v
@@ -29,10 +31,9 @@ from giantsteps.derivations.kernel.search.leaves import define, each_proved, pro
 from giantsteps.derivations.kernel.search.steps import equal, rewritten, value
 from giantsteps.derivations.kernel.statements import Equation
 from giantsteps.derivations.kernel.theorem import Theorem
-from giantsteps.derivations.language.derivation import Derivation, RationalLimit, Step, Vanishing, eq
-from giantsteps.derivations.language.expectation import Expectation, expand_expectations, gaussian_moment
+from giantsteps.derivations.language.derivation import Derivation, Step, Vanishing, eq
+from giantsteps.derivations.language.expectation import Expectation, expand_expectations
 from giantsteps.derivations.language.named_functions import (
-    differentiate,
     g,
     reflect,
     repeated,
@@ -54,29 +55,35 @@ _check = sigma_check(s.z)
 
 _z2 = sp.Symbol("z'", real=True)
 SECOND = Expectation(s.z**2 * _check, s.z)  # E[z^2 s]
-SQUARE = Expectation(_check**2, s.z)
-TARGET_SQUARE = Expectation(g(s.z) ** 2, s.z)
-TARGET_FOURTH = Expectation(g(s.z) ** 4, s.z)
-TARGET_TILTED = Expectation(s.z**2 * g(s.z) ** 2, s.z)
-TARGET_LINEAR = Expectation(s.z * g(s.z), s.z)
-TARGET_CUBIC = Expectation(s.z * g(s.z) ** 3, s.z)
 
-_NAMES = {SQUARE: s.h1_check, TARGET_SQUARE: s.h2_star, TARGET_LINEAR: s.h1_star}
+# An odd activation: its output averages to zero, so that the step sees Y = y, and so do sigma'', z s^2 and z s^3.
+_ODD: dict[sp.Basic, sp.Expr] = {s.turn: sp.S.Zero, s.slope_moment[1, 2]: sp.S.Zero, s.slope_moment[1, 3]: sp.S.Zero}
+_ODD |= {s.slope_moment[j, k]: Expectation(s.z**j * _check**k, s.z) for j, k in ((2, 1), (0, 3), (2, 2), (0, 4))}
+_ODD |= {s.label_moment[k]: Expectation(g(s.z) ** k, s.z) for k in (3, 4)}
+_ODD |= {
+    s.label_slope[3]: Expectation(s.z * g(s.z) ** 3, s.z),
+    s.label_curve[2]: Expectation(s.z**2 * g(s.z) ** 2, s.z),
+}
+_ODD |= {s.slope_moment[0, 2]: s.h1_check, s.label_moment[2]: s.h2_star, s.label_slope[1]: s.h1_star}
+
+
+def odd(derivation: Derivation, of: sp.Symbol) -> sp.Expr:
+    """What is derived for any activation, for an odd one."""
+    return sp.expand(derivation.results[of].subs(s.turn, 0).xreplace(_ODD))
 
 
 def averaged(integrand: sp.Expr) -> sp.Expr:
-    """E over z by linearity, with E[s] = E[z s] = 0 and the named averages under their names."""
-    return expand_expectations(Expectation(integrand, s.z)).xreplace({**zero_means().results, **_NAMES})
+    """E over z by linearity, with E[s] = E[z s] = 0 and the second moment of s under its name."""
+    means = {**zero_means().results, Expectation(_check**2, s.z): s.h1_check}
+    return expand_expectations(Expectation(integrand, s.z)).xreplace(means)
 
 
-def at_ratio(expression: sp.Expr) -> sp.Expr:
-    """n0 = alpha0 d."""
-    return sp.expand(expression.subs(s.n0, s.alpha0 * s.d))
-
-
-def limit(expression: sp.Expr) -> sp.Expr:
-    """d -> infinity at n0 = alpha0 d."""
-    return sp.expand(sp.limit(at_ratio(expression), s.d, sp.oo))
+def _odd_steps(*found: tuple[sp.Symbol, sp.Expr]) -> tuple[Step, ...]:
+    """What the rows of any activation become."""
+    average = Expectation(s.z * _check**2, s.z)
+    vanishes = Vanishing("E[z s^2] = 0: z s^2 is odd", average + reflect(average, s.z))
+    says = "The rows of an odd activation are not turned, P = 1, and E[z s^2] = E[z s^3] = 0."
+    return tuple(Step(says, eq(symbol, value_), vanishes) for symbol, value_ in found)
 
 
 @functools.cache
@@ -89,7 +96,7 @@ def covariance() -> Derivation:
     exact = evaluated(meaning, H1_CHECK)
     omega = rewritten(exact, SAMPLES)
     weight = value(omega)
-    along = 1 + weight * TARGET_TILTED
+    along = odd(row_law(), s.row_form).subs(s.row_weight, weight)
     trace = bulk().theorem_of(s.c)
     return Derivation(
         "the covariance of a bulk row",
@@ -104,7 +111,7 @@ def covariance() -> Derivation:
         Step(
             "Of the correction only equal samples remain: d times (e/n0)^2 E[s^2] sum y^2 (x.u)^2 is omega u.A u.",
             eq(s.row_weight, weight),
-            RationalLimit("d n0 (e/n0)^2 E[s^2] has this limit", at_ratio(value(exact)), s.d, weight),
+            Vanishing("d n0 (e/n0)^2 E[s^2]", value(omega) - weight),
             theorem=omega,
         ),
         Step("Along the target A is E[y^2 u^2].", eq(s.row_form, along)),
@@ -120,40 +127,13 @@ def covariance() -> Derivation:
 @functools.cache
 def norm_covariance() -> Derivation:
     """d Cov(b, |b|^2) = 2 e E[z^2 s] v~ + e^3 (E[s^3]/alpha0^2) w3, and its products with theta and v~."""
-    # 2 w.delta = (2 e/n0) sum y p(w.x) with p = z s: Cov(w, p(w.x)) = E[p'] x/d.
-    product = s.z * _check
-    slope = Expectation(differentiate(product, s.z), s.z)
-    by_stein = Expectation(differentiate(product, s.z), s.z)
-    on_v = s.d * 2 * STEP * SECOND / s.d
-    # |delta|^2 carries (e/n0)^2 d sum y^2 s^2, whose covariance with delta is E[s (s^2 - E s^2)] per sample.
-    skew = averaged(_check * (_check**2 - SQUARE))
-    on_w3 = s.d * STEP**3 * s.d / s.n0**2 * skew
-    first, second = limit(on_v), limit(on_w3)
-    along = first * s.h1_star + second * TARGET_CUBIC
-    # v~.v~ and v~.w3: off-diagonal pairs of samples give E[z f] E[z f'], the diagonal E[f f']/alpha0.
-    v_square = moments_of_v().results[s.v_square]
-    v_w3 = s.h1_star * TARGET_CUBIC + TARGET_FOURTH / s.alpha0
-    spike = sp.expand(first * v_square + second * v_w3)
-    odd = Expectation(product * _check**2, s.z)
+    along, spike = (odd(row_law(), symbol) for symbol in (s.norm_overlap, s.norm_spike_overlap))
     return Derivation(
         "the covariance of a bulk row with its squared norm",
         SOURCE,
         *zero_means().steps,
-        Step(
-            "The squared norm is 1 + 2 w.delta + |delta|^2. By Stein's lemma the row covaries with (w.x) s(w.x) "
-            "by E[s + z s'] x/d, which is E[z^2 s] x/d.",
-            eq(slope, SECOND),
-            Vanishing("E[(z s)'] = E[z (z s)]", expand_expectations(slope - by_stein)),
-        ),
-        Step(
-            "The diagonal of |delta|^2 is (e/n0)^2 sum y^2 s^2 |x|^2 with |x|^2 = d; it covaries with delta by "
-            "E[s^3] per sample, and y^2 y x adds up to w3.",
-            eq(Expectation(_check * (_check**2 - SQUARE), s.z), skew),
-            RationalLimit("its weight has this limit", at_ratio(on_w3), s.d, second),
-            Vanishing("w.delta does not covary with it: z s s^2 is odd", odd + reflect(odd, s.z)),
-        ),
-        Step("Along the target.", eq(s.norm_overlap, along)),
-        Step("Along v~, with v~.w3 = E[z y] E[z y^3] + E[y^4]/alpha0.", eq(s.norm_spike_overlap, spike)),
+        *row_law().steps,
+        *_odd_steps((s.norm_overlap, along), (s.norm_spike_overlap, spike)),
         results={s.norm_overlap: along, s.norm_spike_overlap: spike},
         hypotheses=(GIVEN_THE_BATCH, *zero_means().hypotheses),
     )
@@ -162,43 +142,13 @@ def norm_covariance() -> Derivation:
 @functools.cache
 def norm_variance() -> Derivation:
     """d Var |b|^2 = v_c, sum of what w.delta, the diagonal and the pairs of |delta|^2 contribute."""
-    product = s.z * _check
-    v_square = moments_of_v().results[s.v_square]
-    linear = 4 * STEP**2 * SECOND**2 * v_square / s.d
-    rest = 4 * STEP**2 * averaged(g(s.z) ** 2) * (averaged(product**2) - SECOND**2) / s.n0
-    spread = averaged((_check**2 - SQUARE) ** 2)
-    diagonal = STEP**4 * s.d**2 * TARGET_FOURTH * spread / s.n0**3
-    # (x.x')^2 averages to d; every unordered pair counts twice.
-    pair = s.d * gaussian_moment(2) ** 2
-    pairs = 2 * STEP**4 * s.n0 * (s.n0 - 1) * averaged(g(s.z) ** 2) ** 2 * averaged(_check**2) ** 2 * pair / s.n0**4
-    total = s.d * (linear + rest + diagonal + pairs)
-    result = limit(total)
-    odd = Expectation(product * (_check**2 - SQUARE), s.z)
+    result = odd(any_norm_variance(), s.norm_variance)
     return Derivation(
         "the variance of the squared norm of a bulk row",
         SOURCE,
         *zero_means().steps,
-        Step(
-            "2 w.delta = (2 e/n0) sum y p(w.x), p = z s: the linear part E[z^2 s] z of p adds up to w.v~, the rest "
-            "is independent between samples.",
-            eq(sp.Symbol(r"\mathrm{Var}(2w\cdot\delta)"), linear + rest),
-            Vanishing("p has mean zero", averaged(product)),
-        ),
-        Step(
-            "The diagonal of |delta|^2: independent between samples, |x|^2 = d.",
-            eq(sp.Symbol(r"\mathrm{Var}\,\mathrm{diag}"), diagonal),
-            Vanishing("it does not covary with w.delta: p is odd, s^2 even", odd + reflect(odd, s.z)),
-        ),
-        Step(
-            "The pairs of |delta|^2: y y' s s' x.x' with E[s] = 0, uncorrelated with each other and with the rest.",
-            eq(sp.Symbol(r"\mathrm{Var}\,\mathrm{pairs}"), pairs),
-            Vanishing("E[s] = 0", averaged(_check)),
-        ),
-        Step(
-            "Together.",
-            eq(s.norm_variance, result),
-            RationalLimit("d times the sum has this limit", at_ratio(total), s.d, result),
-        ),
+        *any_norm_variance().steps,
+        *_odd_steps((s.norm_variance, result)),
         results={s.norm_variance: result},
         hypotheses=(GIVEN_THE_BATCH, *zero_means().hypotheses),
     )

@@ -8,7 +8,6 @@ linear in the samples.
 from __future__ import annotations
 
 import functools
-from functools import reduce
 
 import sympy as sp
 
@@ -19,7 +18,7 @@ from giantsteps.derivations.bulk.overlapping_bulk import acting
 from giantsteps.derivations.kernel.algebra import congruence, differentiate, instantiate, rewrite, ring
 from giantsteps.derivations.kernel.averages import linear
 from giantsteps.derivations.kernel.search.leaves import define, each_proved, hypothesis, in_model, proved
-from giantsteps.derivations.kernel.search.steps import named_slope, rewritten, value
+from giantsteps.derivations.kernel.search.steps import named, named_slope, rewritten, value
 from giantsteps.derivations.kernel.statements import Equation, sides
 from giantsteps.derivations.kernel.theorem import Theorem
 from giantsteps.derivations.language.derivation import Derivation
@@ -111,11 +110,7 @@ def averaged(weight: sp.Expr = sp.S.One) -> tuple[tuple[Theorem, ...], tuple[The
         ((-s.row_trace * _bend, two),),
     )
     split = tuple(linear((), mean, terms) for mean, terms in zip(means(weight), parts, strict=True))
-    return names, tuple(reduce(_under_name, opened, theorem) for theorem in split)
-
-
-def _under_name(theorem: Theorem, name: Theorem) -> Theorem:
-    return rewrite((theorem, name), True) if value(theorem).has(value(name)) else theorem
+    return names, tuple(named(theorem, *opened) for theorem in split)
 
 
 def linear_matrix(weight: sp.Expr = sp.S.One) -> sp.Matrix:

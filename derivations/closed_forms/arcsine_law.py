@@ -11,12 +11,13 @@ import functools
 import sympy as sp
 
 from giantsteps.derivations.closed_forms.gaussian_means import mean_of_bell, squeeze
-from giantsteps.derivations.kernel.algebra import assume, instantiate, rewrite, ring
+from giantsteps.derivations.kernel.algebra import instantiate, rewrite, ring
 from giantsteps.derivations.kernel.averages import dilate, linear, stein
 from giantsteps.derivations.kernel.calculus import same_slope
 from giantsteps.derivations.kernel.inequalities import equal_roots
+from giantsteps.derivations.kernel.search.leaves import lemma
 from giantsteps.derivations.kernel.search.steps import equal, rewritten, value
-from giantsteps.derivations.kernel.statements import Assumption, Equation, Ground, sides
+from giantsteps.derivations.kernel.statements import Equation, sides
 from giantsteps.derivations.kernel.terms import derivative
 from giantsteps.derivations.kernel.theorem import Theorem
 from giantsteps.derivations.language.expectation import Expectation
@@ -26,12 +27,11 @@ SCALES = first, second = sp.symbols("a b", real=True)
 _t = sp.Symbol("t", real=True)
 _ZERO, _ONE = sp.Integer(0), sp.Integer(1)
 
-ARCTANGENT = Assumption(
-    Ground.LEMMA,
+ARCTANGENT = lemma(
     "arcsine by arctangent",
     Equation(sp.asin(_t / sp.sqrt(1 + _t**2)), sp.atan(_t)),
     "the angle of a right triangle with legs t and 1, by its sine and by its tangent",
-    frozenset({_t}),
+    _t,
 )
 
 
@@ -67,7 +67,7 @@ def arcsine_law() -> Theorem:
     known = rewrite((linear((), rate, ((2 / sp.sqrt(sp.pi), sides(slope.statement)[0].integrand),)), slope))
     rates = equal(with_roots(known, (2 * second**2, one)), derivative(right, first))
     arctangent = same_slope((rates,), left, right, first, _ZERO)
-    angle = instantiate((assume((), ARCTANGENT),), {_t: tangent})
+    angle = instantiate((ARCTANGENT,), {_t: tangent})
     radius = equal_roots((), Equation(1 / sp.sqrt(1 + tangent**2), whole / both), 2)
     sine = rewrite((angle, radius))
     goal = 2 / sp.pi * sides(sine.statement)[0]

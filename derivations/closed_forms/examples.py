@@ -31,13 +31,13 @@ from giantsteps.derivations.equivalence.spike_coefficients import MU0, MU1, MU2,
 from giantsteps.derivations.gradient_step.hermite_tensors import hermite
 from giantsteps.derivations.gradient_step.leaves import H1, H1_CHECK, H2, centred_at
 from giantsteps.derivations.gradient_step.signs import in_order, modulus, square_of_sign
-from giantsteps.derivations.kernel.algebra import assume, congruence, differentiate, instantiate, rewrite, ring
+from giantsteps.derivations.kernel.algebra import congruence, differentiate, instantiate, rewrite, ring
 from giantsteps.derivations.kernel.averages import average, linear
 from giantsteps.derivations.kernel.inequalities import equal_roots, specialise
 from giantsteps.derivations.kernel.search.averages import averages_expanded, expanded, reflected
 from giantsteps.derivations.kernel.search.leaves import define, in_model, proved
 from giantsteps.derivations.kernel.search.steps import rewritten, value
-from giantsteps.derivations.kernel.statements import Assumption, AtLeast, Equation, Ground, sides
+from giantsteps.derivations.kernel.statements import AtLeast, Equation, sides
 from giantsteps.derivations.kernel.theorem import Theorem
 from giantsteps.derivations.language.derivation import Derivation
 from giantsteps.derivations.language.expectation import Expectation
@@ -85,8 +85,7 @@ ACTIVATIONS: Mapping[str, Function] = {
     "he3(z)": lambda v: v**3 - 3 * v,
 }
 SLOPES: Mapping[str, Function] = {"relu(z)": lambda v: (1 + sgn(v)) / 2}
-EXISTS = Assumption(
-    Ground.MODEL,
+EXISTS = in_model(
     "the average exists",
     AtLeast(1 - 2 * s.sharpness * c, _ZERO),
     "E exp(q u^2) of u with variance c exists for c < 1/(2 q)",
@@ -154,7 +153,7 @@ def _signs(*places: sp.Expr) -> tuple[Theorem, ...]:
 def _existing_bell() -> Theorem:
     """E exp(q u^2), where it exists."""
     k = sp.Symbol("k", nonnegative=True)
-    return specialise((mean_of_bell(k), assume((), EXISTS)), k)
+    return specialise((mean_of_bell(k), EXISTS), k)
 
 
 # What is known of the parts of each activation, and of each square.

@@ -11,11 +11,12 @@ import sympy as sp
 
 from giantsteps.derivations.closed_forms.gaussian_means import NOISY, u
 from giantsteps.derivations.gradient_step.signs import sign_of_noise, without_factor
-from giantsteps.derivations.kernel.algebra import assume, instantiate, rewrite, ring
+from giantsteps.derivations.kernel.algebra import instantiate, rewrite, ring
 from giantsteps.derivations.kernel.averages import average, independent, iterated, rotate
 from giantsteps.derivations.kernel.inequalities import equal_roots
+from giantsteps.derivations.kernel.search.leaves import lemma
 from giantsteps.derivations.kernel.search.steps import replaced
-from giantsteps.derivations.kernel.statements import Assumption, Equation, Ground, sides
+from giantsteps.derivations.kernel.statements import Equation, sides
 from giantsteps.derivations.kernel.theorem import Theorem
 from giantsteps.derivations.language.expectation import Expectation
 from giantsteps.derivations.language.named_functions import sgn
@@ -25,14 +26,15 @@ from giantsteps.derivations.language.symbols import c, x, z
 _h, _k, _rho, _v, _w, _t = sp.symbols("h k rho v w t", real=True)
 _ONE = sp.Integer(1)
 
-SIGN_PRODUCT = Assumption(
-    Ground.LEMMA,
+SIGN_PRODUCT = lemma(
     "product of signs",
     Equation(
         Expectation(sgn(_v + _h) * sgn(_rho * _v + sp.sqrt(1 - _rho**2) * _w + _k), _v, _w), SignProduct(_h, _k, _rho)
     ),
     "what B(h, k, rho) stands for: two standard normal variables of correlation rho",
-    frozenset({_h, _k, _rho}),
+    _h,
+    _k,
+    _rho,
 )
 
 
@@ -63,7 +65,7 @@ def mean_of_product(gap: sp.Expr) -> Theorem:
     theorem = rewrite((product, rotate((), whole, (_v, _w, _t), matrix)))
     rho, rest = 2 * c / (1 + 2 * c), wider / (1 + 2 * c)
     at = {_h: sp.sqrt(2) * x / wide, _k: sp.sqrt(2) * (x - gap) / wide, _rho: rho}
-    law = instantiate((assume((), SIGN_PRODUCT),), at)
+    law = instantiate((SIGN_PRODUCT,), at)
     law = rewrite((law, equal_roots((), Equation(sp.sqrt(1 - rho**2), rest), 2)))
     theirs, ours = (sorted(sides(by.statement)[0].atoms(sgn), key=_sees_both) for by in (law, theorem))
     for there, here in zip(theirs, ours, strict=True):

@@ -15,7 +15,7 @@ from giantsteps.derivations.free_energy.along_spike import PAPER
 from giantsteps.derivations.gradient_step.hermite_tensors import hermite
 from giantsteps.derivations.gradient_step.leaves import H1_STAR, H2
 from giantsteps.derivations.kernel.algebra import instantiate, rewrite, ring
-from giantsteps.derivations.kernel.search.averages import averages_expanded, by_stein, expanded, slope_at
+from giantsteps.derivations.kernel.search.averages import averages_expanded, by_stein, expansion, slope_at
 from giantsteps.derivations.kernel.search.goals import concluded
 from giantsteps.derivations.kernel.search.leaves import define, in_model, proved
 from giantsteps.derivations.kernel.search.steps import equal, value
@@ -76,8 +76,7 @@ def residual() -> Derivation:
     """mu*^2: the mean square of sigma less its first two terms, with mu0 = E sigma and mu1 = E[z sigma]."""
     square = Expectation((sigma(s.z) - s.mu0_constant - s.mu1_constant * s.z) ** 2, s.z)
     noise = define(s.mu2_constant, sp.sqrt(square), "the root of what mean and linear coefficient leave")
-    opened = expanded(square)
-    assert opened is not None
+    opened = expansion(square)
     for name in (MU0, MU1, H2):
         opened = rewrite((opened, name), True)
     left = equal(opened, s.h2 - s.mu0_constant**2 - s.mu1_constant**2)

@@ -33,14 +33,14 @@ from giantsteps.derivations.free_energy.sample_energy import (
 )
 from giantsteps.derivations.free_energy.stationarity import CONJUGATE, EXCHANGE, solve_linear
 from giantsteps.derivations.gradient_step.leaves import WIDTH
-from giantsteps.derivations.kernel.algebra import assume, congruence, instantiate, rewrite
+from giantsteps.derivations.kernel.algebra import congruence, instantiate, rewrite
 from giantsteps.derivations.kernel.averages import linear, stein
 from giantsteps.derivations.kernel.calculus import average_limit, slope
 from giantsteps.derivations.kernel.limits import name_limit
 from giantsteps.derivations.kernel.search.averages import averages_expanded, both_expanded
-from giantsteps.derivations.kernel.search.leaves import define, hypothesis, proved
+from giantsteps.derivations.kernel.search.leaves import define, hypothesis, lemma, proved
 from giantsteps.derivations.kernel.search.steps import isolated, rewritten, value
-from giantsteps.derivations.kernel.statements import Assumption, Equation, Ground, Tends, sides
+from giantsteps.derivations.kernel.statements import Equation, Tends, sides
 from giantsteps.derivations.kernel.theorem import Theorem
 from giantsteps.derivations.language import named_functions as named
 from giantsteps.derivations.language.derivation import Derivation, Step, Vanishing, eq
@@ -141,12 +141,11 @@ def free_energy() -> Derivation:
 
 # What `envelope` derives where there are fluctuations; where there are none the envelope is the loss, and so is this.
 ENVELOPE_THEOREM = tuple(
-    Assumption(
-        Ground.LEMMA,
+    lemma(
         f"envelope theorem in the {what}",
         Equation(named.PARTIALS[envelope_of][place](*_PLACES), right),
         f"chain rule at a minimum: convex.moreau-{claim}",
-        frozenset(_PLACES),
+        *_PLACES,
     )
     for place, what, claim, right in (
         (1, "centre", "slope", -force_of(*_PLACES)),
@@ -154,12 +153,11 @@ ENVELOPE_THEOREM = tuple(
     )
 )
 _spread = sp.Function("spread", positive=True)(s.kappa)
-FLUCTUATES = Assumption(
-    Ground.HYPOTHESIS,
+FLUCTUATES = hypothesis(
     "the output fluctuates",
     Equation(beyond_label(s.excess), _spread**2),
     "at every kappa the part of the output that does not follow the label has a positive variance",
-    frozenset({s.kappa}),
+    s.kappa,
 )
 
 
@@ -170,12 +168,11 @@ def in_forces(rate: Theorem) -> Theorem:
         return rate
     rate = rewrite((rate, EXCESS), True)
     for call in sorted(value(rate).atoms(partials[1], partials[2]), key=sp.default_sort_key):
-        leaf = ENVELOPE_THEOREM[partials.index(call.func) - 1]
-        known = instantiate((assume((), leaf),), dict(zip(_PLACES, call.args, strict=True)))
-        rate = rewrite((rate, known))
-    spread = congruence((assume((), FLUCTUATES),), sp.sqrt(_hole), _hole)
+        known = ENVELOPE_THEOREM[partials.index(call.func) - 1]
+        rate = rewrite((rate, instantiate((known,), dict(zip(_PLACES, call.args, strict=True)))))
+    spread = congruence((FLUCTUATES,), sp.sqrt(_hole), _hole)
     if value(rate).has(s.xi):
-        rate = rewrite((rate, assume((), FLUCTUATES)))
+        rate = rewrite((rate, FLUCTUATES))
         rate = averages_expanded(rate, s.kappa, s.z, s.xi)
         for average in sorted(value(rate).atoms(Expectation), key=sp.default_sort_key):
             if average.integrand.as_powers_dict().get(s.xi, 0) == 1:

@@ -18,6 +18,7 @@ from giantsteps.derivations.free_energy.along_spike import PAPER
 from giantsteps.derivations.kernel.algebra import differentiate, instantiate, order, rewrite, ring
 from giantsteps.derivations.kernel.search.leaves import define, in_model, proved
 from giantsteps.derivations.kernel.search.steps import equal, isolated, rewritten, value
+from giantsteps.derivations.kernel.search.steps import named as within
 from giantsteps.derivations.kernel.statements import AtLeast, Equation, sides
 from giantsteps.derivations.kernel.theorem import Theorem
 from giantsteps.derivations.language import named_functions as named
@@ -105,11 +106,7 @@ def envelope() -> Derivation:
 
     def of(name: sp.Symbol, theorem: Theorem, meaning: str) -> Theorem:
         known = instantiate((theorem,), at)
-        found = rewrite((define(name, sides(known.statement)[0], meaning), known))
-        for short in (curvature, h):
-            if value(found).has(value(short)):
-                found = rewrite((found, short), True)
-        return found
+        return within(rewrite((define(name, sides(known.statement)[0], meaning), known)), curvature, h)
 
     raw_centre, raw_variance = (
         rewritten(slope, force) if value(slope).has(force_of) else slope for slope in envelope_slopes()

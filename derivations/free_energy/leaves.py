@@ -16,7 +16,7 @@ from giantsteps.derivations.gradient_step.leaves import REPEATED
 from giantsteps.derivations.kernel.algebra import congruence, instantiate, order, rewrite
 from giantsteps.derivations.kernel.averages import average, linear, rotate
 from giantsteps.derivations.kernel.calculus import logarithm
-from giantsteps.derivations.kernel.search.averages import expanded
+from giantsteps.derivations.kernel.search.averages import expansion
 from giantsteps.derivations.kernel.search.leaves import define, hypothesis, in_model, lemma
 from giantsteps.derivations.kernel.search.steps import value
 from giantsteps.derivations.kernel.statements import AtLeast, Equation, Tends, sides
@@ -175,8 +175,7 @@ def cauchy_schwarz() -> Theorem:
     """q1 >= psi^2, equation (170): the mean square of u - psi theta_perp over components, |theta_perp| = 1."""
     rest = READOUT - s.psi * DIRECTION
     square = average((order((), AtLeast(rest**2, _ZERO), (), ((_ONE, rest),)),), (s.mode,))
-    in_parts = expanded(sides(square.statement)[0], frozenset({s.mode}))
-    assert in_parts is not None
+    in_parts = expansion(sides(square.statement)[0], s.mode)
     return order(
         (square, in_parts, SIZE, ALONG, UNIT), AtLeast(s.q1, s.psi**2), (_ONE, -_ONE, _ONE, -2 * s.psi, -(s.psi**2))
     )

@@ -13,7 +13,8 @@ import sympy as sp
 
 from giantsteps.derivations.free_energy import symbols as s
 from giantsteps.derivations.free_energy.ridge import SAMPLES
-from giantsteps.derivations.gradient_step.leaves import REPEATED, WIDTH
+from giantsteps.derivations.gradient_step.leaves import WIDTH
+from giantsteps.derivations.gradient_step.spike import evaluated
 from giantsteps.derivations.kernel.algebra import differentiate, instantiate, rewrite
 from giantsteps.derivations.kernel.search.averages import averages_expanded
 from giantsteps.derivations.kernel.search.leaves import define, in_model, proved
@@ -37,12 +38,6 @@ def _summed(of: sp.Expr) -> sp.Expr:
     return repeated(s.n, Expectation(of, _label))
 
 
-def _counted(theorem: Theorem) -> Theorem:
-    (call,) = value(theorem).atoms(repeated)
-    names = sides(REPEATED.statement)[0].args
-    return averages_expanded(rewrite((theorem, instantiate((REPEATED,), dict(zip(names, call.args, strict=True))))))
-
-
 @functools.cache
 def normal_equation() -> Derivation:
     """(Phi^T Phi/p + lambda) a = Phi^T y/sqrt(p): stationarity of (4), solved for one weight beside the others."""
@@ -55,14 +50,14 @@ def normal_equation() -> Derivation:
         _weight,
     )
     sums = [
-        _counted(define(name, _summed(of), meaning))
+        evaluated(define(name, _summed(of), meaning))
         for name, of, meaning in (
             (s.gram_own, _phi1**2, "sum of a squared feature"),
             (s.gram_cross, _phi1 * _phi2, "sum of the product of two features"),
             (s.label_overlap, _phi1 * _target, "sum of feature times label"),
         )
     ]
-    slope = averages_expanded(instantiate((differentiate((_counted(risk),), _weight),), {_weight: s.readout_weight}))
+    slope = averages_expanded(instantiate((differentiate((evaluated(risk),), _weight),), {_weight: s.readout_weight}))
     least = in_model(
         "ridge readout",
         Equation(sides(slope.statement)[0], _ZERO),

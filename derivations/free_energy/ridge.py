@@ -10,6 +10,7 @@ integral over replicas, evaluated with the replica-symmetric ansatz and at zero 
 from __future__ import annotations
 
 import functools
+from collections.abc import Iterable
 
 import sympy as sp
 
@@ -51,7 +52,7 @@ _hole, _second = sp.symbols("hole hole'", real=True)
 _ZERO, _ONE, _HALF = sp.Integer(0), sp.Integer(1), sp.Rational(1, 2)
 
 
-def coupled(V: sp.Expr, q: sp.Expr, V_hat: sp.Expr, q_hat: sp.Expr) -> sp.Expr:
+def coupled(V: sp.Expr, q: sp.Expr, V_hat: sp.Expr, q_hat: sp.Expr, B: sp.Expr = B) -> sp.Expr:
     """-(1/2) sum over i, j of q_ij q^_ij at inverse temperature B.
 
     Replicas that the temperature moves by 1/B have q_ij = (V/B) delta_ij + q, and q^_ij = -B V^ delta_ij + B^2 q^.
@@ -59,7 +60,7 @@ def coupled(V: sp.Expr, q: sp.Expr, V_hat: sp.Expr, q_hat: sp.Expr) -> sp.Expr:
     return -over_replicas(R, (V / B + q) * (B**2 * q_hat - B * V_hat), q * B**2 * q_hat) / 2
 
 
-def fixed_overlap(overlap: sp.Expr, conjugate: sp.Expr) -> sp.Expr:
+def fixed_overlap(overlap: sp.Expr, conjugate: sp.Expr, B: sp.Expr = B) -> sp.Expr:
     """- sum over i of o_i o^_i for an overlap with a fixed vector, the same in all replicas."""
     return -repeated(R, overlap * B * conjugate)
 
@@ -78,31 +79,32 @@ def cold_trace(
     return meaning, counted, at_zero, result
 
 
+def trace_of(
+    title: str, source: str, pairs: Iterable[tuple[sp.Symbol, ...]], fixed: Iterable[tuple[sp.Symbol, ...]], *why: str
+) -> Derivation:
+    """The trace term of overlaps of pairs of replicas, each with its conjugates, and of overlaps with fixed vectors.
+
+    ``why``: the reasons of its meaning and of what it is for R replicas.
+    """
+    products = (*(coupled(*pair) for pair in pairs), *(fixed_overlap(*pair) for pair in fixed))
+    why = (*why, "Only the term linear in R survives as R -> 0.", "At zero temperature V V^ is of lower order in B.")
+    steps = (proved(reason, theorem) for reason, theorem in zip(why, cold_trace(products), strict=True))
+    return Derivation(title, source, *steps, hypotheses=REPLICA_HYPOTHESES)
+
+
 @functools.cache
 def trace() -> Derivation:
     """Equations (91)-(95), (103): the trace term, linear in R at zero replicas, then at zero temperature."""
-    pairs = ((s.V1, s.q1, s.V1_hat, s.q1_hat), (s.V2, s.q2, s.V2_hat, s.q2_hat))
-    overlaps = ((s.zeta, s.zeta_hat), (s.psi, s.psi_hat))
-    products = (*(coupled(*pair) for pair in pairs), *(fixed_overlap(*pair) for pair in overlaps))
-    meaning, counted, at_zero, result = cold_trace(products)
-    return Derivation(
+    return trace_of(
         "trace term",
         f"{APPENDIX}, (91)-(95), (103), (105)",
-        proved(
-            "Every order parameter is fixed by a delta function, int dq^ exp(-p q^ (q - its definition)): the trace "
-            "term is minus the products with the conjugates, each pair of replicas counted once. At low temperature "
-            "V -> V/B, V^ -> B V^, q^ -> B^2 q^, zeta^ -> B zeta^, psi^ -> B psi^; m^ = O(p^(-1/2)) is left out, "
-            "equation (105).",
-            meaning,
-        ),
-        proved(
-            "With q_ij = V delta_ij + q and q^_ij = -V^ delta_ij + q^ and one zeta and psi per replica it is a "
-            "polynomial in R.",
-            counted,
-        ),
-        proved("Only the term linear in R survives as R -> 0.", at_zero),
-        proved("At zero temperature V V^ is of lower order in B.", result),
-        hypotheses=REPLICA_HYPOTHESES,
+        ((s.V1, s.q1, s.V1_hat, s.q1_hat), (s.V2, s.q2, s.V2_hat, s.q2_hat)),
+        ((s.zeta, s.zeta_hat), (s.psi, s.psi_hat)),
+        "Every order parameter is fixed by a delta function, int dq^ exp(-p q^ (q - its definition)): the trace term "
+        "is minus the products with the conjugates, each pair of replicas counted once. At low temperature V -> V/B, "
+        "V^ -> B V^, q^ -> B^2 q^, zeta^ -> B zeta^, psi^ -> B psi^; m^ = O(p^(-1/2)) is left out, equation (105).",
+        "With q_ij = V delta_ij + q and q^_ij = -V^ delta_ij + q^ and one zeta and psi per replica it is a polynomial "
+        "in R.",
     )
 
 
@@ -178,44 +180,34 @@ def one_mode(B: sp.Expr = B, ridge: sp.Expr = s.ridge, psi_hat: sp.Expr = s.psi_
 _whole = sp.Function("mode exponent in parts", real=True)
 
 
-def over_replicas_of_a_mode(
-    curvature: sp.Expr, acting: sp.Expr, known: tuple[Theorem, ...]
-) -> tuple[Theorem, Theorem, Expectation]:
-    """ln of the integral over R readouts, a mode at a time, and its slope at R = 0; the integral over one weight there.
-
-    ``curvature`` and what is ``acting`` on a weight are named as the theorems that are ``known`` name them.
-    """
-    replicated = Expectation(product_of(R, one_replica(curvature, acting)), s.mode_field)
+@functools.cache
+def all_modes(B: sp.Expr = B, ridge: sp.Expr = s.ridge, psi_hat: sp.Expr = s.psi_hat) -> tuple[Theorem, ...]:
+    """ln of the integral over R readouts without the spike, a mode at a time: of R replicas, at R = 0, integrated."""
+    _, curvature, noise, force, _ = one_mode(B, ridge, psi_hat)
+    field = s.mode_field
+    acting = B * (_force(s.mode) + field_force(_noise(s.mode), field))
+    replicated = Expectation(product_of(R, one_replica(B * _curvature(s.mode), acting)), field)
     meaning = define(
         prior_exponent(R),
         over_modes(sp.log(replicated)),
         "ln of the integral over R readouts, per neuron: an average over the law nu of the modes",
         R,
     )
-    powers = unfolded(rewritten(meaning, *known))
+    powers = unfolded(rewritten(meaning, curvature, noise, force))
     at_zero = slope_at_zero(powers)
     (single,) = [e for e in value(at_zero).atoms(Expectation) if e.variables == (s.replica_weight,)]
-    return powers, at_zero, single
-
-
-@functools.cache
-def all_modes() -> tuple[Theorem, ...]:
-    """The entropic term without the spike: of R replicas, at R = 0, at zero temperature."""
-    _, curvature, noise, force, _ = one_mode()
-    field = s.mode_field
-    acting = B * (_force(s.mode) + field_force(_noise(s.mode), field))
-    powers, at_zero, single = over_replicas_of_a_mode(B * _curvature(s.mode), acting, (curvature, noise, force))
     S, J = value(curvature), value(force) + field_force(value(noise), field)
-    separate = logarithm((), B * S, ((B, _ONE), (S, _ONE)))
-    one = rewrite((gaussian(single, B * S, B * J), separate))
+    one = gaussian(single, B * S, B * J)
+    if B != 1:
+        one = rewrite((one, logarithm((), B * S, ((B, _ONE), (S, _ONE)))))
     form = B / (2 * S) * J**2 - (sp.log(B) + sp.log(S)) / 2
     integrated = rewrite((at_zero, equal(one, form)))
     inner = Expectation(form, field)
     split = linear((), inner, ((B / (2 * S), J**2), (-(sp.log(B) + sp.log(S)) / 2, _ONE)))
     exact = rewrite((integrated, averages_expanded(split)))
     energy = (value(noise) + value(force) ** 2) / (2 * S)
-    parts = ((B, energy), (-sp.log(B) / 2, _ONE), (-_HALF, sp.log(S)))
-    exact = rewrite((exact, linear((), value(exact), parts)))
+    parts = [(B, energy), (-sp.log(B) / 2, _ONE), (-_HALF, sp.log(S))]
+    exact = rewrite((exact, linear((), value(exact), tuple(part for part in parts if part[0] != 0))))
     return powers, at_zero, exact
 
 
@@ -330,8 +322,10 @@ def entropic() -> Derivation:
 SAMPLES = define(s.n, s.alpha * s.d, "the samples of the readout, at a fixed ratio to the dimension")
 
 
-def at_saddle_point(cost: Theorem, *terms: Theorem) -> tuple[Theorem, Theorem, Theorem]:
-    """The free energy per neuron by the exponent, with n/p = alpha/beta and m^ dropped, and in its terms."""
+def free_energy_of(
+    title: str, source: str, parts: tuple[Derivation, ...], cost: Theorem, *terms: Theorem
+) -> Derivation:
+    """The free energy in trace, entropic and energetic terms: what a sample costs, and terms that are put in."""
     meaning = define(
         s.free_energy,
         -of_network(per_neuron(s.trace_term + s.entropic_term + s.dropped_m_hat - s.n / s.p * s.sample_cost)),
@@ -339,7 +333,20 @@ def at_saddle_point(cost: Theorem, *terms: Theorem) -> tuple[Theorem, Theorem, T
     )
     exponent = unfolded(meaning)
     counted = rewritten(exponent, WIDTH, SAMPLES, DROPPED[s.dropped_m_hat])
-    return exponent, counted, rewritten(counted, cost, *terms)
+    return Derivation(
+        title,
+        source,
+        *(step for part in parts for step in part.steps),
+        proved("The cost of one sample, averaged over kappa too.", cost),
+        proved(
+            "E Z^R is the integral of exp(p R B times an exponent): trace term, plus entropic term, less n/p times the "
+            "cost of a sample. The free energy per neuron is minus the exponent at the saddle point.",
+            exponent,
+        ),
+        proved("n/p = alpha/beta, and m^ is dropped, equation (105).", counted),
+        proved("The three terms.", rewritten(counted, cost, *terms)),
+        hypotheses=tuple(dict.fromkeys(h for part in parts for h in part.hypotheses)),
+    )
 
 
 @functools.cache
@@ -348,23 +355,7 @@ def assembled() -> Derivation:
     parts = (trace(), entropic(), energetic())
     *_, cost = sample_limit((s.kappa,), s.sample_cost, "the cost of one sample per replica, at zero temperature")
     terms = [part.theorem_of(name) for part, name in ((parts[0], s.trace_term), (parts[1], s.entropic_term))]
-    exponent, counted, result = at_saddle_point(cost, *terms)
-    steps = tuple(step for part in parts for step in part.steps)
-    hypotheses = tuple(dict.fromkeys(h for part in parts for h in part.hypotheses))
-    return Derivation(
-        "replica-symmetric free energy",
-        f"{APPENDIX}, (104)-(116)",
-        *steps,
-        proved("The cost of one sample, averaged over kappa too.", cost),
-        proved(
-            "E Z^R is the integral of exp(p R B times an exponent): trace term, plus entropic term, less n/p times the "
-            "cost of a sample. The free energy per neuron is minus the exponent at the saddle point.",
-            exponent,
-        ),
-        proved("n/p = alpha/beta, and m^ is dropped, equation (105).", counted),
-        proved("The three terms.", result),
-        hypotheses=hypotheses,
-    )
+    return free_energy_of("replica-symmetric free energy", f"{APPENDIX}, (104)-(116)", parts, cost, *terms)
 
 
 ENERGY = Energy(assembled, s.free_energy, r"\Phi", "free energy")

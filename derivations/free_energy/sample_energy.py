@@ -16,14 +16,14 @@ from giantsteps.derivations.free_energy.along_spike import ONE_LETTER, PAPER, g,
 from giantsteps.derivations.free_energy.leaves import gaussian, product_of, unfolded
 from giantsteps.derivations.free_energy.replica_gaussians import slope_at_zero
 from giantsteps.derivations.free_energy.stationarity import SAME_ON_BOTH_MAPS
-from giantsteps.derivations.kernel.algebra import assume, congruence, differentiate, instantiate, order, rewrite, ring
+from giantsteps.derivations.kernel.algebra import congruence, differentiate, instantiate, order, rewrite, ring
 from giantsteps.derivations.kernel.averages import iterated, linear
 from giantsteps.derivations.kernel.limits import limit_rational, name_limit
-from giantsteps.derivations.kernel.search.averages import averages_expanded, expanded
+from giantsteps.derivations.kernel.search.averages import averages_expanded, expanded, expansion
 from giantsteps.derivations.kernel.search.goals import concluded, limit_of
 from giantsteps.derivations.kernel.search.leaves import define, hypothesis, in_model, proved
 from giantsteps.derivations.kernel.search.steps import equal, in_order, isolated, rewritten, value
-from giantsteps.derivations.kernel.statements import Assumption, AtLeast, Equation, Ground, sides
+from giantsteps.derivations.kernel.statements import AtLeast, Equation, sides
 from giantsteps.derivations.kernel.theorem import Theorem
 from giantsteps.derivations.language.derivation import Derivation, Step
 from giantsteps.derivations.language.expectation import Expectation
@@ -120,10 +120,8 @@ def fitted_at(target: sp.Expr, field: sp.Expr, variance: sp.Expr) -> Theorem:
     """
     h = fitted(_target, _field, _variance)
     at_rest = Equation(h - _field, _variance * (_target - h))
-    universal = frozenset({_target, _field, _variance})
-    leaf = Assumption(Ground.MODEL, "proximal point of any sample", at_rest, LEAST, universal)
     values = {_target: target, _field: field, _variance: variance}
-    return instantiate((isolated(h, assume((), leaf)),), values)
+    return instantiate((isolated(h, in_model("proximal point of any sample", at_rest, LEAST, *values)),), values)
 
 
 def beyond_label(excess: sp.Expr) -> sp.Expr:
@@ -236,8 +234,7 @@ class Fields:
         """The mean squared distance from the label at given kappa, with its noise or without."""
         gap = self.teacher - self.mean - self.shared + (sp.sqrt(s.noise) * LABEL_NOISE if noisy else 0)
         average = Expectation(gap**2, s.z, *self.normals, *((LABEL_NOISE,) if noisy else ()))
-        opened = expanded(average)
-        assert opened is not None
+        opened = expansion(average)
         right = self.squared - (0 if noisy else s.noise)
         return concluded(Equation(average, right), rewritten(opened, *label_moments(self.moments)), *self.names)
 

@@ -66,11 +66,11 @@ class Energy:
     def partial(self, variable: sp.Symbol) -> Theorem:
         """The derivative in one variable under a name of its own, averages over kappa and modes written out."""
         theorem = self.derivation().theorem_of(self.symbol)
-        return _partial(theorem, variable, self.glyph, self.says)
+        return derivative(theorem, variable, self.glyph, self.says)
 
     def vanishing(self, variable: sp.Symbol) -> Theorem:
         """The hypothesis that it is stationary in a variable."""
-        return saddle_point(sides(self.partial(variable).statement)[0])
+        return at_rest(self.partial(variable))
 
     def solved(self, variable: sp.Symbol, unknown: sp.Symbol) -> Theorem:
         """``unknown`` = what it is where the energy is stationary in ``variable``."""
@@ -91,10 +91,16 @@ class Energy:
 
 
 @functools.cache  # by the theorem itself: made anew, it has derivatives of its own
-def _partial(energy: Theorem, variable: sp.Symbol, glyph: str, says: str) -> Theorem:
+def derivative(energy: Theorem, variable: sp.Symbol, glyph: str = r"\Phi", says: str = "free energy") -> Theorem:
+    """The derivative of an energy in one variable by a name of its own, averages over kappa and modes written out."""
     name = sp.Symbol(rf"\partial_{{{variable.name}}}{glyph}", real=True)
     rate = slope((energy,), variable, name, f"the derivative of the {says} in {variable.name}")
     return averages_expanded(rate, s.kappa, s.mode)
+
+
+def at_rest(rate: Theorem) -> Theorem:
+    """The hypothesis that a derivative is zero at the saddle point."""
+    return saddle_point(sides(rate.statement)[0])
 
 
 def solve_linear(derivative: sp.Expr, unknown: sp.Symbol) -> sp.Expr:

@@ -34,7 +34,7 @@ from giantsteps.derivations.kernel.limits import limit_average, limit_rational, 
 from giantsteps.derivations.kernel.search.averages import averages_expanded, reflected, renamed
 from giantsteps.derivations.kernel.search.goals import limit_by_parts
 from giantsteps.derivations.kernel.search.leaves import define, proved
-from giantsteps.derivations.kernel.search.steps import rewritten, value
+from giantsteps.derivations.kernel.search.steps import named, rewritten, value
 from giantsteps.derivations.kernel.statements import AtLeast, Equation, sides
 from giantsteps.derivations.kernel.terms import substitute
 from giantsteps.derivations.kernel.theorem import Theorem
@@ -114,11 +114,7 @@ def at_zero_overlap(theorem: Theorem) -> Theorem:
     """The limit of an average at epsilon = 0, where u and w.x are independent, with the known averages named."""
     expanded = renamed(averages_expanded(theorem), {_t: s.z})
     zero = [t for t in zero_means().theorems if value(t) == 0]
-    known = rewritten(expanded, *zero)
-    for name in (H2_STAR, H1_STAR, H1_CHECK):
-        if value(known).has(value(name)):
-            known = rewrite((known, name), True)
-    return known
+    return named(rewritten(expanded, *zero), H2_STAR, H1_STAR, H1_CHECK)
 
 
 def without_overlap(exact: Theorem) -> Theorem:
@@ -214,14 +210,13 @@ def concentration_of_delta() -> Derivation:
     """|delta|^2 orthogonal to the plane of theta and w: exact variance, O(1/d); equations (47), (49)."""
     second, fourth = sp.symbols(r"\langle(ys)^{2}\rangle \langle(ys)^{4}\rangle", positive=True)
     weight, one = _weight(sp.S.Zero), (s.z, _t)
-    named = [
+    known = [
         define(name, Expectation(weight**power, *one), f"the moment of order {power} of y s(w.x)")
         for name, power in ((second, 2), (fourth, 4))
     ]
     moments = [Expectation((STEP * weight) ** power, *one) for power in (2, 4)]
     _, exact = squared_norm_variance(s.delta_variance, s.d - 2, *moments)
-    for name in named:
-        exact = rewrite((exact, name), True)
+    exact = named(exact, *known)
     in_plane = sp.Symbol(r"\mathrm{Var}(\delta_{u})", real=True)
     on_theta, mean = Expectation((weight * s.z) ** 2, *one), Expectation(weight * s.z, *one)
     spread = define(in_plane, STEP**2 * (on_theta - mean**2) / s.n0, "the variance of a mean over the batch")

@@ -54,17 +54,16 @@ def least_floor() -> tuple[Theorem, Theorem]:
     return named, bessel
 
 
-@functools.cache
-def square_alignment() -> Theorem:
-    """gamma^2 by Result 3.1."""
-    alignment = spike().theorem_of(s.gamma)
-    squared = congruence((alignment,), _hole**2, _hole)
-    return equal(squared, s.alpha0 * s.h1_star**2 / _total(s.alpha0))
-
-
-def _total(ratio: sp.Expr) -> sp.Expr:
+def _total(ratio: sp.Expr, noise: sp.Expr = sp.S.Zero) -> sp.Expr:
     """alpha0 times E|v~|^2."""
-    return ratio * s.h1_star**2 + s.h2_star
+    return ratio * s.h1_star**2 + s.h2_star + noise
+
+
+@functools.cache
+def square_alignment(noise: sp.Expr = sp.S.Zero) -> Theorem:
+    """gamma^2 by Result 3.1."""
+    squared = congruence((spike(noise).theorem_of(s.gamma),), _hole**2, _hole)
+    return equal(squared, s.alpha0 * s.h1_star**2 / _total(s.alpha0, noise))
 
 
 @functools.cache
@@ -108,39 +107,26 @@ def alignment_bound(statement: Relational) -> Theorem:
 
 _increase = sp.Symbol("delta", nonnegative=True)
 _gamma_in_ratio = sp.Function("gamma of alpha_0", real=True)
-_NOISY = s.h2_star + s.noise
-
-
-def _squared_alignment(ratio: sp.Expr) -> sp.Expr:
-    """alpha0 h1*^2/(alpha0 h1*^2 + h2* + Delta)."""
-    return ratio * s.h1_star**2 / (ratio * s.h1_star**2 + _NOISY)
-
-
-@functools.cache
-def noisy_alignment() -> tuple[Theorem, Theorem]:
-    """gamma by Result 3.1 with label noise, and its square."""
-    alignment = spike(s.noise).theorem_of(s.gamma)
-    squared = congruence((alignment,), _hole**2, _hole)
-    return alignment, equal(squared, _squared_alignment(s.alpha0))
 
 
 def alignment_at_most_one(statement: Relational) -> Theorem:
     """1 >= gamma^2: what is missing is the share of the batch's noise."""
-    _, square = noisy_alignment()
-    missing = _NOISY / (s.alpha0 * s.h1_star**2 + _NOISY)
-    return order((square,), AtLeast(statement.gts, statement.lts), (-_ONE,), ((missing, _ONE),))
+    missing = (s.h2_star + s.noise) / _total(s.alpha0, s.noise)
+    goal = AtLeast(statement.gts, statement.lts)
+    return order((square_alignment(s.noise),), goal, (-_ONE,), ((missing, _ONE),))
 
 
 def alignment_increases(more: sp.Symbol, statement: Relational) -> Theorem:
     """gamma'^2 >= gamma^2 for ``more``, the alignment gamma' at a ratio alpha0 + delta, delta >= 0."""
-    alignment, square = noisy_alignment()
+    alignment = spike(s.noise).theorem_of(s.gamma)
     ratio, there = sp.Symbol("a", positive=True), s.alpha0 + _increase
+    here, grown = _total(s.alpha0, s.noise), _total(there, s.noise)
     curve = define(
         _gamma_in_ratio(ratio), value(alignment).subs(s.alpha0, ratio), "gamma as a function of the ratio", ratio
     )
     larger = define(more, _gamma_in_ratio(there), "the alignment at a larger ratio of samples")
-    grown = rewrite((larger, instantiate((curve,), {ratio: there})))
-    squared = equal(congruence((grown,), _hole**2, _hole), _squared_alignment(there))
-    weight = _NOISY * _increase / ((s.alpha0 * s.h1_star**2 + _NOISY) * (there * s.h1_star**2 + _NOISY))
+    at_larger = rewrite((larger, instantiate((curve,), {ratio: there})))
+    squared = equal(congruence((at_larger,), _hole**2, _hole), there * s.h1_star**2 / grown)
+    weight = (s.h2_star + s.noise) * _increase / (here * grown)
     goal = AtLeast(statement.gts, statement.lts)
-    return order((squared, square), goal, (_ONE, -_ONE), ((weight, s.h1_star),))
+    return order((squared, square_alignment(s.noise)), goal, (_ONE, -_ONE), ((weight, s.h1_star),))

@@ -25,70 +25,13 @@ from giantsteps.derivations.kernel.search.steps import equal, rewritten, value
 from giantsteps.derivations.kernel.statements import Equation, sides
 from giantsteps.derivations.kernel.theorem import Theorem
 from giantsteps.derivations.language.derivation import Derivation, Step
-from giantsteps.derivations.language.expectation import Expectation, gaussian_moment
+from giantsteps.derivations.language.expectation import Expectation
 from giantsteps.derivations.language.named_functions import sgn, with_slopes
 
 SOURCE = "arXiv 2305.18270, Hermite tensors of a multi-index target"
 DEEPEST = 8  # orders of tensors that are looked through for the first non-zero one
 
-z1, z2, z3, z4 = VARIABLES = sp.symbols("z_1:5", real=True)
-
-
-@functools.cache
-def one_variable(factor: sp.Expr, variable: sp.Symbol) -> sp.Expr:
-    """E of one factor z^k exp(b z), z^k sign(z)^j or z^k |z|^j, exactly, for z standard normal.
-
-    Raises ValueError for anything else, for example log(z).
-    """
-    powers = dict(sp.powsimp(factor, force=False).as_powers_dict())
-    order, tilt, sign = 0, sp.S.Zero, 0
-    for base, exponent in powers.items():
-        if base == variable and exponent.is_Integer and exponent >= 0:
-            order += int(exponent)
-        elif base == sp.E and sp.expand(exponent).as_poly(variable) is not None and sp.degree(exponent, variable) == 1:
-            tilt += sp.expand(exponent).coeff(variable, 1)
-            if sp.expand(exponent).coeff(variable, 0) != 0:
-                raise ValueError(f"constants have to be taken out of {factor} first")
-        elif base == sp.sign(variable) and exponent.is_Integer and exponent >= 0:
-            sign += int(exponent)
-        elif base == sp.Abs(variable) and exponent.is_Integer and exponent >= 0:
-            order, sign = order + int(exponent), sign + int(exponent)
-        else:
-            raise ValueError(
-                f"E[{factor}] is not known exactly: powers of {variable}, exp(b {variable}), sin, cos, sign and Abs are"
-            )
-    if sign % 2:
-        if tilt != 0:
-            raise ValueError(f"E[{factor}] mixes sign({variable}) and exp")
-        # E[z^k sign(z)] is zero for even k and 2 int_0^oo z^k density = 2^(k/2) ((k - 1)/2)!/sqrt(pi) for odd k.
-        half = sp.sqrt(sp.Integer(2) ** order / sp.pi) * sp.factorial(sp.Integer(order - 1) / 2)
-        return half if order % 2 else sp.S.Zero
-    # Completing the square: E[z^k exp(b z)] = exp(b^2/2) E[(z + b)^k].
-    return sp.exp(tilt**2 / 2) * sum(
-        (sp.binomial(order, j) * tilt ** (order - j) * gaussian_moment(j) for j in range(order + 1)), sp.S.Zero
-    )
-
-
-def average(target: sp.Expr, variables: Sequence[sp.Symbol]) -> sp.Expr:
-    """E of a target of independent standard normal variables, exactly; sin, cos and hyperbolic functions as exp.
-
-    Raises ValueError where a term is no product of factors of one variable with known moments.
-    """
-    expanded = sp.expand(target)
-    if expanded.atoms(sp.Function):
-        expanded = sp.expand(expanded.rewrite(sp.exp))
-    return sp.expand(sp.Add(*(_average_of_term(term, variables) for term in sp.Add.make_args(expanded))))
-
-
-def _average_of_term(term: sp.Expr, variables: Sequence[sp.Symbol]) -> sp.Expr:
-    factors: dict[sp.Symbol, list[sp.Expr]] = {variable: [] for variable in variables}
-    values: list[sp.Expr] = []
-    for factor in sp.Mul.make_args(term):
-        within = factor.free_symbols & factors.keys()
-        if len(within) > 1:
-            raise ValueError(f"{term} is no product of factors of one variable each")
-        (factors[within.pop()] if within else values).append(factor)
-    return sp.Mul(*values, *(one_variable(sp.Mul(*found), x) for x, found in factors.items() if found))
+z1, z2, z3, z4 = sp.symbols("z_1:5", real=True)
 
 
 def hermite(order: int, variable: sp.Expr) -> sp.Expr:
@@ -99,35 +42,17 @@ def hermite(order: int, variable: sp.Expr) -> sp.Expr:
     return now
 
 
-def weight(variables: Sequence[sp.Symbol], index: Sequence[int]) -> sp.Expr:
+def weight(variables: tuple[sp.Symbol, ...], index: Sequence[int]) -> sp.Expr:
     """prod_j He_{n_j}(z_j), n_j the number of times that ``index``, which counts variables from zero, has j."""
     return sp.Mul(*(hermite(index.count(j), variable) for j, variable in enumerate(variables)))
 
 
-def entry(target: sp.Expr, variables: Sequence[sp.Symbol], index: Sequence[int]) -> sp.Expr:
-    """One entry C_l[i1..il] = E[g prod_j He_{n_j}(z_j)]."""
-    return sp.nsimplify(average(target * weight(variables, index), variables))
-
-
-def tensor(target: sp.Expr, variables: Sequence[sp.Symbol], order: int) -> dict[tuple[int, ...], sp.Expr]:
-    """C_l by its entries of non-decreasing index; the tensor is symmetric."""
-    indices = itertools.combinations_with_replacement(range(len(variables)), order)
-    return {index: entry(target, variables, index) for index in indices}
-
-
-def leap_index(target: sp.Expr, variables: Sequence[sp.Symbol]) -> int:
-    """The order of the first non-zero tensor, from one on. Raises ValueError if none up to DEEPEST is non-zero."""
-    for order in range(1, DEEPEST + 1):
-        if any(one != 0 for one in tensor(target, variables, order).values()):
-            return order
-    raise ValueError(f"all Hermite tensors of {target} vanish up to order {DEEPEST}")
-
-
 _scale = sp.Symbol("X", positive=True)
+_entry = sp.Symbol("C", real=True)
 _determinant, _determinant_slope, _ = with_slopes("det_C")
 
 
-def meant(target: sp.Expr, variables: Sequence[sp.Symbol], index: Sequence[int]) -> sp.Expr:
+def meant(target: sp.Expr, variables: tuple[sp.Symbol, ...], index: Sequence[int]) -> sp.Expr:
     """One entry C_l[i1..il] as an average."""
     return Expectation(target.replace(sp.sign, sgn) * weight(variables, index), *variables)
 
@@ -154,7 +79,27 @@ def _of_wave(average: sp.Expr) -> Theorem:
     return averages_expanded(stein((), average, z, average.integrand / z))
 
 
-def squared_tensor(target: sp.Expr, variables: Sequence[sp.Symbol], order: int) -> Theorem:
+@functools.cache
+def entry(target: sp.Expr, variables: tuple[sp.Symbol, ...], index: tuple[int, ...]) -> sp.Expr:
+    """One entry C_l[i1..il] = E[g prod_j He_{n_j}(z_j)], moment by moment."""
+    return value(moments_known(define(_entry, meant(target, variables, index), "an entry of a Hermite tensor")))
+
+
+def tensor(target: sp.Expr, variables: tuple[sp.Symbol, ...], order: int) -> dict[tuple[int, ...], sp.Expr]:
+    """C_l by its entries of non-decreasing index; the tensor is symmetric."""
+    indices = itertools.combinations_with_replacement(range(len(variables)), order)
+    return {index: entry(target, variables, index) for index in indices}
+
+
+def leap_index(target: sp.Expr, variables: tuple[sp.Symbol, ...]) -> int:
+    """The order of the first non-zero tensor, from one on. Raises ValueError if none up to DEEPEST is non-zero."""
+    for order in range(1, DEEPEST + 1):
+        if any(one != 0 for one in tensor(target, variables, order).values()):
+            return order
+    raise ValueError(f"all Hermite tensors of {target} vanish up to order {DEEPEST}")
+
+
+def squared_tensor(target: sp.Expr, variables: tuple[sp.Symbol, ...], order: int) -> Theorem:
     """N_k, the sum of the squared entries of C_k: zero where the tensor vanishes."""
     indices = itertools.combinations_with_replacement(range(len(variables)), order)
     name = sp.Symbol(f"N_{order}", nonnegative=True)
@@ -162,7 +107,7 @@ def squared_tensor(target: sp.Expr, variables: Sequence[sp.Symbol], order: int) 
     return moments_known(define(name, squares, "the squared entries of a Hermite tensor"))
 
 
-def leap_counted(target: sp.Expr, variables: Sequence[sp.Symbol]) -> tuple[Theorem, ...]:
+def leap_counted(target: sp.Expr, variables: tuple[sp.Symbol, ...]) -> tuple[Theorem, ...]:
     """The leap index of a target, and the squared tensors up to that order.
 
     1/(1 + X N) tends to one where N is zero and to zero elsewhere: the sum over m of their products over the orders 1
@@ -181,7 +126,7 @@ def leap_counted(target: sp.Expr, variables: Sequence[sp.Symbol]) -> tuple[Theor
     return *squares, name_limit((rewrite((tends, meant), True),), s.leap, "the order of the first non-zero tensor")
 
 
-def counted_steps(target: sp.Expr, variables: Sequence[sp.Symbol], before: str = "") -> tuple[Step, ...]:
+def counted_steps(target: sp.Expr, variables: tuple[sp.Symbol, ...], before: str = "") -> tuple[Step, ...]:
     """The squared tensors one by one, and the leap index that they give; ``before`` is said of the target first."""
     *squares, leap = leap_counted(target, variables)
     return (
@@ -193,7 +138,7 @@ def counted_steps(target: sp.Expr, variables: Sequence[sp.Symbol], before: str =
     )
 
 
-def spanned(target: sp.Expr, variables: Sequence[sp.Symbol]) -> tuple[Theorem, ...]:
+def spanned(target: sp.Expr, variables: tuple[sp.Symbol, ...]) -> tuple[Theorem, ...]:
     """det(1 + X C C^T) of the first tensor C that is not zero, as a matrix of one row per direction, and C's rank.
 
     The slope of ln det(1 + X C C^T) in X, times X, is the sum of X g/(1 + X g) over the squared singular values g of

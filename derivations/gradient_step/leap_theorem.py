@@ -8,7 +8,6 @@ from the labels (preprocessing) makes l the first order from k on.
 from __future__ import annotations
 
 import functools
-from collections.abc import Sequence
 
 import sympy as sp
 
@@ -20,6 +19,7 @@ from giantsteps.derivations.gradient_step.hermite_tensors import (
     leap_index,
     spanned,
     tensor,
+    weight,
     z1,
     z2,
     z3,
@@ -51,15 +51,12 @@ TARGETS: dict[str, tuple[sp.Expr, tuple[sp.Symbol, ...], int]] = {
 }
 
 
-def without_lower_parts(target: sp.Expr, variables: Sequence[sp.Symbol], order: int) -> sp.Expr:
+def without_lower_parts(target: sp.Expr, variables: tuple[sp.Symbol, ...], order: int) -> sp.Expr:
     """The target less its Hermite parts of orders 1 to ``order`` - 1: what a readout of those orders cannot fit."""
     result = target
     for low in range(1, order):
         for index, entry_ in tensor(target, variables, low).items():
-            weight = sp.Mul(
-                *(hermite(index.count(j), v) / sp.factorial(index.count(j)) for j, v in enumerate(variables))
-            )
-            result -= entry_ * weight
+            result -= entry_ * weight(variables, index) / sp.Mul(*(sp.factorial(index.count(j)) for j in set(index)))
     return sp.expand(result)
 
 

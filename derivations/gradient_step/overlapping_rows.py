@@ -30,7 +30,7 @@ from giantsteps.derivations.gradient_step.spike import (
 from giantsteps.derivations.kernel.algebra import congruence, rewrite, ring
 from giantsteps.derivations.kernel.averages import average, independent, iterated, linear, moment, rotate, stein
 from giantsteps.derivations.kernel.limits import name_limit
-from giantsteps.derivations.kernel.search.averages import averages_expanded, expanded
+from giantsteps.derivations.kernel.search.averages import averages_expanded, expansion
 from giantsteps.derivations.kernel.search.leaves import define, proved
 from giantsteps.derivations.kernel.search.steps import equal, rewritten, value
 from giantsteps.derivations.kernel.statements import Equation
@@ -183,8 +183,7 @@ def views() -> tuple[Theorem, Theorem, Theorem]:
     sqrt(1 - o) K.
     """
     centred, share = sigma_prime(overlap_of_views()) - slope(_t), sp.sqrt(1 - s.row_overlap)
-    opened = expanded(Expectation(centred, s.z))
-    assert opened is not None
+    opened = expansion(Expectation(centred, s.z))
     mean = rewrite((opened, SLOPE), True)
     square = ring((SCATTER,), Equation(value(SCATTER), scatter(_t)), (sp.Integer(-1),))
     weighted = averages_expanded(stein((), Expectation(s.z * centred, s.z), s.z, centred))

@@ -35,7 +35,7 @@ from giantsteps.derivations.kernel.limits import limit_rational, name_limit
 from giantsteps.derivations.kernel.search.averages import averages_expanded, reflected
 from giantsteps.derivations.kernel.search.goals import limit_of
 from giantsteps.derivations.kernel.search.leaves import define, proved
-from giantsteps.derivations.kernel.search.steps import by_ring, equal, rewritten, value
+from giantsteps.derivations.kernel.search.steps import by_ring, equal, named, rewritten, value
 from giantsteps.derivations.kernel.statements import Equation
 from giantsteps.derivations.kernel.theorem import Theorem
 from giantsteps.derivations.language.derivation import Derivation
@@ -72,11 +72,7 @@ def counted(theorem: Theorem) -> Theorem:
 
 def evaluated(theorem: Theorem, *names: Theorem) -> Theorem:
     """``theorem`` counted, its averages expanded, and averages that have a name under it."""
-    theorem = averages_expanded(counted(theorem))
-    for name in names:
-        if value(theorem).has(value(name)):
-            theorem = rewrite((theorem, name), True)
-    return theorem
+    return named(averages_expanded(counted(theorem)), *names)
 
 
 def over_pairs(count: sp.Expr, equal_pair: sp.Expr, different: sp.Expr) -> sp.Expr:
@@ -121,9 +117,9 @@ def gradient() -> Derivation:
         s.eta * s.d / (s.n0 * sp.sqrt(s.p)) * s.readout_weight
         * (s.y - s.output) * sigma_prime(s.preactivation) * s.input_coordinate
     )  # fmt: skip
-    named = rewrite((by_calculus, preactivation), True)
+    step_named = rewrite((by_calculus, preactivation), True)
     output_named = rewrite((output, preactivation), True)
-    final = by_ring(Equation(s.weight_step, result), named, output_named)
+    final = by_ring(Equation(s.weight_step, result), step_named, output_named)
     return Derivation(
         "the gradient of the squared loss",
         "Section 2, equation (3)",

@@ -14,11 +14,12 @@ from giantsteps.derivations.free_energy.along_spike import PAPER, denominator, o
 from giantsteps.derivations.free_energy.leaves import operation_is, updated_form
 from giantsteps.derivations.free_energy.ridge import spike_inversion, spike_part
 from giantsteps.derivations.free_energy.stationarity import CONJUGATE
-from giantsteps.derivations.gradient_step.leaves import WIDTH, repeated_is
+from giantsteps.derivations.gradient_step.leaves import WIDTH
+from giantsteps.derivations.gradient_step.spike import counted
 from giantsteps.derivations.kernel.algebra import rewrite
 from giantsteps.derivations.kernel.search.averages import averages_expanded
 from giantsteps.derivations.kernel.search.leaves import define, proved, proved_in_turn
-from giantsteps.derivations.kernel.search.steps import equal, rewritten, value
+from giantsteps.derivations.kernel.search.steps import equal, in_order, rewritten, value
 from giantsteps.derivations.kernel.theorem import Theorem
 from giantsteps.derivations.language.derivation import Derivation
 from giantsteps.derivations.language.named_functions import repeated
@@ -51,9 +52,8 @@ def in_modes(call: sp.Expr) -> Theorem:
 
 def _summed(theorem: Theorem) -> Theorem:
     """``theorem`` with its sum over modes counted, at p = beta d, and forms with G by those with G0."""
-    for call in sorted(value(theorem).atoms(repeated), key=sp.default_sort_key):
-        theorem = rewrite((theorem, repeated_is(call)))
-    for call in sorted(value(theorem).atoms(updated_form), key=sp.default_sort_key):
+    theorem = counted(theorem)
+    for call in in_order(value(theorem), updated_form):
         theorem = rewrite((theorem, in_modes(call)))
     return averages_expanded(rewritten(theorem, WIDTH), s.mode)
 

@@ -18,11 +18,12 @@ from giantsteps.derivations.free_energy.along_spike import ONE_LETTER, denominat
 from giantsteps.derivations.free_energy.leaves import per_neuron, unfolded, updated_form
 from giantsteps.derivations.free_energy.ridge import trace
 from giantsteps.derivations.free_energy.sample_energy import REPLICA_HYPOTHESES, Fields, error_on_new
+from giantsteps.derivations.free_energy.stationarity import CONJUGATE as ONE_DIRECTION
 from giantsteps.derivations.free_energy.stationarity import EXCHANGE, SAME_ON_BOTH_MAPS, vanishing_slope
 from giantsteps.derivations.kernel.algebra import differentiate, rewrite
 from giantsteps.derivations.kernel.search.averages import averages_expanded
 from giantsteps.derivations.kernel.search.leaves import define, hypothesis, proved
-from giantsteps.derivations.kernel.search.steps import equal, isolated, rewritten, value
+from giantsteps.derivations.kernel.search.steps import equal, isolated, named, rewritten, value
 from giantsteps.derivations.kernel.statements import Equation, sides
 from giantsteps.derivations.kernel.theorem import Theorem
 from giantsteps.derivations.language import symbols as s
@@ -144,19 +145,8 @@ def overlap_matrix() -> Derivation:
 
 
 # Differentiating in the first gives the equation for the second.
-CONJUGATE: dict[sp.Symbol, sp.Symbol] = {
-    s.m: s.m,
-    s.psi: s.psi_hat,
-    s.q1: s.V1_hat,
-    s.q2: s.V2_hat,
-    s.V1: s.q1_hat,
-    s.V2: s.q2_hat,
-    s.psi_hat: s.psi,
-    s.q1_hat: s.V1,
-    s.q2_hat: s.V2,
-    s.V1_hat: s.q1,
-    s.V2_hat: s.q2,
-} | {variable: unknown for j in DIRECTIONS for variable, unknown in ((zeta[j], zeta_hat[j]), (zeta_hat[j], zeta[j]))}
+CONJUGATE = {variable: unknown for variable, unknown in ONE_DIRECTION.items() if s.zeta not in (variable, unknown)}
+CONJUGATE |= {x: y for pair in zip(zeta, zeta_hat, strict=True) for x, y in (pair, pair[::-1])}
 _VARIABLES = tuple(CONJUGATE)
 _equivalent, _trace, _entropic, _energy = (
     sp.Function(name, real=True)(*_VARIABLES) for name in ("Phi_{vG}", "Psi_{vt}", "Psi_{vw}", "Psi_{vy}")
@@ -205,7 +195,8 @@ def equation(variable: sp.Symbol) -> Derivation:
     vanishing = vanishing_slope(free_energy(), variable)
     solution = isolated(unknown, rewrite((derivative, vanishing)))
     if variable in (s.V1_hat, s.V2_hat, s.psi_hat, *zeta_hat):
-        solution = traces_named(solution)
+        traces = (equation(x).theorem_of(CONJUGATE[x]) for x in (s.q1_hat, s.q2_hat))
+        solution = named(solution, *traces, *second_names())
         solution = equal(solution, sp.factor_terms(sp.expand(value(solution))))
     return Derivation(
         f"stationarity in {variable} for several directions",
@@ -221,15 +212,6 @@ def equation(variable: sp.Symbol) -> Derivation:
         proved(f"It is linear in ${sp.latex(unknown)}$.", solution),
         hypotheses=(*REPLICA_HYPOTHESES, ORTHOGONAL, EXCHANGE),
     )
-
-
-def traces_named(theorem: Theorem) -> Theorem:
-    """V1, V2 and the second moments of the resolvent for the integrals over the bulk."""
-    traces = (equation(x).theorem_of(CONJUGATE[x]) for x in (s.q1_hat, s.q2_hat))
-    for name in (*traces, *second_names()):
-        if value(theorem).has(value(name)):
-            theorem = rewrite((theorem, name), True)
-    return theorem
 
 
 @functools.cache

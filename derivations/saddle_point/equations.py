@@ -36,7 +36,7 @@ from giantsteps.derivations.free_energy.sample_energy import (
 from giantsteps.derivations.free_energy.stationarity import CONJUGATE
 from giantsteps.derivations.kernel.algebra import differentiate, rewrite, ring
 from giantsteps.derivations.kernel.averages import linear
-from giantsteps.derivations.kernel.search.averages import averages_expanded, both_expanded, expanded
+from giantsteps.derivations.kernel.search.averages import averages_expanded, both_expanded, expansion
 from giantsteps.derivations.kernel.search.goals import concluded, follows
 from giantsteps.derivations.kernel.search.leaves import define, hypothesis, proved
 from giantsteps.derivations.kernel.search.steps import isolated, rewritten
@@ -229,8 +229,7 @@ def value() -> Derivation:
     empirical = ratio * over_kappa(ONE_LETTER.e2 * weight**2)
     powers = {weight: sp.Integer(1), mu1**2 * weight: s.V1, mu2**2 * weight: s.V2}
     force = s.q1_hat * s.V1 + s.q2_hat * s.V2
-    of_sample = expanded(sample, frozenset({s.kappa}))
-    assert of_sample is not None
+    of_sample = expansion(sample, s.kappa)
     of_samples = concluded(
         Equation(ratio * sample, empirical + force), split(sample, powers), at_saddle(s.V1), at_saddle(s.V2)
     )

@@ -22,7 +22,7 @@ from giantsteps.derivations.free_energy.along_spike import ONE_LETTER, PAPER, mu
 from giantsteps.derivations.free_energy.sample_energy import LABEL, LABEL_NOISE, label_moments
 from giantsteps.derivations.free_energy.stationarity import BALANCE
 from giantsteps.derivations.kernel.algebra import differentiate, instantiate, rewrite
-from giantsteps.derivations.kernel.search.averages import averages_expanded, expanded
+from giantsteps.derivations.kernel.search.averages import averages_expanded, expansion
 from giantsteps.derivations.kernel.search.leaves import define, hypothesis, proved, proved_in_turn
 from giantsteps.derivations.kernel.search.steps import isolated, rewritten, value
 from giantsteps.derivations.kernel.statements import Equation, sides
@@ -86,8 +86,7 @@ def averaged(theorem: Theorem) -> Theorem:
     theorem = rewritten(theorem, shrunk())
     for inner in sorted(value(theorem).atoms(Expectation), key=sp.default_sort_key):
         if inner.variables != (s.kappa,):
-            known = expanded(inner)
-            assert known is not None
+            known = expansion(inner)
             theorem = rewrite((theorem, rewritten(known, *label_moments())))
     return averages_expanded(theorem, s.kappa)
 

@@ -16,7 +16,7 @@ from giantsteps.derivations.free_energy import symbols as e
 from giantsteps.derivations.free_energy.along_spike import PAPER, y0, y1, y2
 from giantsteps.derivations.free_energy.leaves import LOGARITHM, log_gaussian, product_of, unfolded
 from giantsteps.derivations.free_energy.replica_gaussians import slope_at_zero
-from giantsteps.derivations.free_energy.ridge import DROPPED, at_saddle_point, cold_trace, coupled, fixed_overlap
+from giantsteps.derivations.free_energy.ridge import DROPPED, free_energy_of, trace_of
 from giantsteps.derivations.free_energy.sample_energy import REPLICA_HYPOTHESES, Fields, sample_limit, square_loss
 from giantsteps.derivations.kernel.algebra import congruence, rewrite
 from giantsteps.derivations.kernel.limits import limit_compose, limit_rational, name_limit
@@ -197,20 +197,14 @@ def trace() -> Derivation:
     pairs = [(s.V1_of[a][b], s.q1_of[a][b], s.V1_hat_of[a][b], s.q1_hat_of[a][b]) for a, b in ROUND]
     pairs += [(s.V2_of[a], s.q2_of[a], s.V2_hat_of[a], s.q2_hat_of[a]) for a in LETTERS]
     fixed = [(s.zeta_of[a], s.zeta_hat_of[a]) for a in LETTERS] + [(s.psi_of[a], s.psi_hat_of[a]) for a in LETTERS]
-    products = (*(coupled(*pair) for pair in pairs), *(fixed_overlap(*pair) for pair in fixed))
-    meaning, counted, at_zero, result = cold_trace(products)
-    return Derivation(
+    return trace_of(
         "trace term of several letters",
         f"{SOURCE}, (151)",
-        proved(
-            "Every overlap of a letter or a pair of letters and its conjugate are replica-symmetric matrices, scaled "
-            "as V -> V/B, V^ -> B V^, q^ -> B^2 q^.",
-            meaning,
-        ),
-        proved("For R replicas it is a polynomial in R,", counted),
-        proved("linear in R as R -> 0.", at_zero),
-        proved("As B -> infinity V V^ is of lower order in B.", result),
-        hypotheses=REPLICA_HYPOTHESES,
+        pairs,
+        fixed,
+        "Every overlap of a letter or a pair of letters and its conjugate are replica-symmetric matrices, scaled as V "
+        "-> V/B, V^ -> B V^, q^ -> B^2 q^.",
+        "For R replicas it is a polynomial in R,",
     )
 
 
@@ -391,22 +385,6 @@ def entropic() -> Derivation:
 def assembled() -> Derivation:
     """Equation (151): the free energy with traces of one given bulk."""
     parts = (trace(), entropic(), energetic())
-    traced = trace().theorem_of(s.trace_term)
     *_, limit = sample_limit((s.kappa,), e.sample_cost, "the cost of one sample per replica", FIELDS)
-    cost = rewritten(limit, response()[1])
-    exponent, counted, result = at_saddle_point(cost, traced)
-    steps = tuple(step for part in parts for step in part.steps)
-    return Derivation(
-        "free energy of several letters",
-        f"{SOURCE}, (151)",
-        *steps,
-        proved("The cost of one sample, averaged over kappa too.", cost),
-        proved(
-            "The free energy per neuron is minus the exponent at the saddle point: trace term, plus entropic term, "
-            "less n/p times the cost of a sample.",
-            exponent,
-        ),
-        proved("n/p = alpha/beta, and m^ is dropped.", counted),
-        proved("Minus the trace term, minus the entropic term, plus alpha/beta times the energetic average.", result),
-        hypotheses=REPLICA_HYPOTHESES,
-    )
+    cost, traced = rewritten(limit, response()[1]), trace().theorem_of(s.trace_term)
+    return free_energy_of("free energy of several letters", f"{SOURCE}, (151)", parts, cost, traced)

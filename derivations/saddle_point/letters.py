@@ -18,12 +18,10 @@ import sympy as sp
 
 from giantsteps.derivations.bulk.blocks import LETTERS, PAIRS
 from giantsteps.derivations.free_energy.along_spike import PAPER
-from giantsteps.derivations.free_energy.leaves import saddle_point
 from giantsteps.derivations.free_energy.sample_energy import REPLICA_HYPOTHESES, error_on_new
-from giantsteps.derivations.free_energy.stationarity import EXCHANGE
+from giantsteps.derivations.free_energy.stationarity import EXCHANGE, at_rest, derivative
 from giantsteps.derivations.gradient_step.bulk import bulk, cross_term, row_correction
 from giantsteps.derivations.kernel.algebra import rewrite
-from giantsteps.derivations.kernel.calculus import slope
 from giantsteps.derivations.kernel.search.averages import averages_expanded
 from giantsteps.derivations.kernel.search.goals import concluded
 from giantsteps.derivations.kernel.search.leaves import define, each_proved, proved
@@ -123,10 +121,8 @@ def equation(variable: sp.Symbol) -> Derivation:
     base, unknown = assembled(), CONJUGATE[variable]
     energy = base.theorem_of(s.free_energy)
     shown = rewritten(energy, entropic_slope(variable)) if variable in HATS else energy
-    name = sp.Symbol(rf"\partial_{{{variable.name}}}\Phi", real=True)
-    rate = slope((shown,), variable, name, f"the derivative of the free energy in {variable.name}")
-    balance = averages_expanded(rewrite((rate, saddle_point(name))), s.kappa)
-    solution = isolated(unknown, balance)
+    rate = derivative(shown, variable)
+    solution = isolated(unknown, rewrite((rate, at_rest(rate))))
     double = double_of(unknown)
     names: tuple[Theorem, ...] = ()
     if double is not None:
@@ -140,7 +136,7 @@ def equation(variable: sp.Symbol) -> Derivation:
         *base.steps,
         proved("The free energy, with what knows this variable of the entropic term.", shown),
         proved(f"Its derivative in ${sp.latex(variable)}$; G = S^-1 moves by -G dS G when S moves by dS.", rate),
-        proved("It vanishes at the saddle point.", saddle_point(name)),
+        proved("It vanishes at the saddle point.", at_rest(rate)),
         *each_proved("A trace with two resolvents.", names),
         proved(f"It is linear in ${sp.latex(unknown)}$.", solution),
         hypotheses=(*base.hypotheses, EXCHANGE),

@@ -37,13 +37,13 @@ from giantsteps.derivations.closed_forms.gaussian_means import mean_of_erf
 from giantsteps.derivations.equivalence.hermite_features import DEGREE
 from giantsteps.derivations.free_energy.along_spike import over_kappa, y0, y1, y2
 from giantsteps.derivations.gradient_step.hermite_tensors import hermite
-from giantsteps.derivations.kernel.algebra import assume, congruence, differentiate, instantiate, rewrite, ring
+from giantsteps.derivations.kernel.algebra import congruence, differentiate, instantiate, rewrite, ring
 from giantsteps.derivations.kernel.averages import iterated, linear, rotate, translate
 from giantsteps.derivations.kernel.search.averages import averages_expanded, over
 from giantsteps.derivations.kernel.search.goals import concluded
-from giantsteps.derivations.kernel.search.leaves import define, each_proved, hypothesis, proved
+from giantsteps.derivations.kernel.search.leaves import define, each_proved, hypothesis, in_model, proved
 from giantsteps.derivations.kernel.search.steps import isolated, replaced, rewritten, value
-from giantsteps.derivations.kernel.statements import Assumption, Equation, Ground, sides
+from giantsteps.derivations.kernel.statements import Equation, sides
 from giantsteps.derivations.kernel.theorem import Theorem
 from giantsteps.derivations.language.derivation import Derivation, Step, Vanishing, eq
 from giantsteps.derivations.language.expectation import Expectation
@@ -112,13 +112,12 @@ def kernel_ridge() -> Derivation:
     balances = []
     for a, place in enumerate(_at):
         slope = instantiate((differentiate((cost,), place),), here)
-        least = Assumption(
-            Ground.MODEL,
+        least = in_model(
             f"least cost in mean {a + 1}",
             Equation(sides(slope.statement)[0], sp.Integer(0)),
             "the means are where the cost is stationary, which is its minimum",
         )
-        balances.append(rewrite((assume((), least), slope)))
+        balances.append(rewrite((least, slope)))
     first = isolated(_means[0], balances[0])
     hole = sp.Dummy("hole", real=True)
     context = sides(balances[1].statement)[0].xreplace({_means[0]: hole})

@@ -11,11 +11,10 @@ from dataclasses import replace
 
 import sympy as sp
 
+from giantsteps.derivations.bulk import network as bulk
 from giantsteps.derivations.bulk.blocks import IDENTITY, LETTERS, PAIRS, C, Theta, mixed_matrix, shift, theta, traces_of
 from giantsteps.derivations.bulk.letters import ROWS_OF_GROUPS, SOURCE, form, gain_of_tau, over_spectrum, traces
-from giantsteps.derivations.bulk.network import mean_slope
 from giantsteps.derivations.free_energy.along_spike import over_kappa, y0, y1
-from giantsteps.derivations.free_energy.sample_energy import error_on_new, error_on_training
 from giantsteps.derivations.free_energy.stationarity import BALANCE
 from giantsteps.derivations.kernel.algebra import differentiate, instantiate, rewrite
 from giantsteps.derivations.kernel.averages import linear
@@ -133,20 +132,10 @@ def sizes() -> Derivation:
     return Derivation("sizes of a readout as slopes", SOURCE, *steps, results=results, hypotheses=(ROWS_OF_GROUPS,))
 
 
-@functools.cache
 def third_function() -> Derivation:
     """k2 of a group: d/dc of E sigma(r u kappa + b + sqrt(c) z)."""
-    _, result = mean_slope(s.third_of, s.r * s.letter[0] * s.kappa + s.bias_of[0], s.c_of[0])
-    return Derivation(
-        "what a group's mean gains from unequal norms",
-        SOURCE,
-        proved(
-            "To first order in delta the mean of a feature at given kappa is mu0 + delta d mu0/dc; Stein's lemma turns "
-            "z^2 sigma into sigma + sqrt(c) z sigma'.",
-            result,
-        ),
-        hypotheses=("sigma is absolutely continuous and grows at most exponentially",),
-    )
+    centre = s.r * s.letter[0] * s.kappa + s.bias_of[0]
+    return bulk.third_function(s.third_of, centre, s.c_of[0], "what a group's mean gains from unequal norms", SOURCE)
 
 
 NETWORK = replace(VOCABULARY, norms=tuple(zip(third_of, s.chi_of, strict=True)))
@@ -154,19 +143,11 @@ NETWORK = replace(VOCABULARY, norms=tuple(zip(third_of, s.chi_of, strict=True)))
 fit = sp.Function("yhat", real=True)(s.kappa)
 
 
-@functools.cache
 def errors() -> Derivation:
-    """Test and training error: the first from the output on a new input, the second from the fitted outputs."""
-    new = error_on_new(replace(FIELDS, mean=NETWORK.fit, squared=NETWORK.e2))
-    training = error_on_training(replace(FIELDS, mean=fit, variance=variance, squared=NETWORK.e2_of(fit)))
-    return Derivation(
-        "the errors of a network with a vocabulary",
-        SOURCE,
-        *new,
-        *training,
-        results=[step.theorem for step in (new[-1], training[-1]) if step.theorem is not None],
-        hypotheses=(ROWS_OF_GROUPS, WITH_NORMS),
-    )
+    """Test and training error with the third functions."""
+    new = replace(FIELDS, mean=NETWORK.fit, squared=NETWORK.e2)
+    training = replace(FIELDS, mean=fit, variance=variance, squared=NETWORK.e2_of(fit))
+    return bulk.errors(new, training, "the errors of a network with a vocabulary", SOURCE, (ROWS_OF_GROUPS, WITH_NORMS))
 
 
 _cost_of_mean, _slope_of_mean, _ = with_slopes("cost of m")

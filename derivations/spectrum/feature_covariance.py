@@ -16,7 +16,7 @@ from giantsteps.derivations.kernel.algebra import instantiate, rewrite, ring
 from giantsteps.derivations.kernel.averages import average
 from giantsteps.derivations.kernel.calculus import slope
 from giantsteps.derivations.kernel.limits import limit_rational, name_limit, squeeze
-from giantsteps.derivations.kernel.search.averages import averages_expanded, expanded
+from giantsteps.derivations.kernel.search.averages import averages_expanded, expansion
 from giantsteps.derivations.kernel.search.leaves import define, hypothesis, proved
 from giantsteps.derivations.kernel.search.steps import by_ring
 from giantsteps.derivations.kernel.statements import AtLeast, Equation, sides
@@ -60,14 +60,12 @@ def population() -> Derivation:
         sp.Add(*(a * b for a, b in zip(rows["k"], rows["l"], strict=True))),
         "the inner product of two rows orthogonal to v; two components are shown",
     )
-    given = expanded(Expectation(first * second, *x, *noises))
-    assert given is not None
+    given = expansion(Expectation(first * second, *x, *noises))
     averaged = average((given,), (s.kappa,))
     meaning = define(s.population, sides(averaged.statement)[0], "E[phi_k phi_l], over kappa and then all else")
     terms = averages_expanded(rewrite((meaning, averaged)), s.kappa)
     mean = (mu0 + s.kappa * mu1 * s.spike_overlap) * (mu0 + s.kappa * mu1 * s.other_overlap)
-    of_mean = expanded(over_kappa(mean), frozenset({s.kappa}))
-    assert of_mean is not None
+    of_mean = expansion(over_kappa(mean), s.kappa)
     closed = over_kappa(mean) + over_kappa(mu1**2) * s.projected_product + over_kappa(mu2**2) * s.replica_delta
     result = ring((terms, product, of_mean), Equation(s.population, closed), (_ONE, -over_kappa(mu1**2), -_ONE))
     return Derivation(

@@ -14,28 +14,28 @@ import sympy as sp
 from giantsteps.derivations.free_energy import symbols as s_free
 from giantsteps.derivations.free_energy.along_spike import ONE_LETTER, mu0, mu1, over_kappa, varrho
 from giantsteps.derivations.free_energy.leaves import (
-    gaussian,
     of_network,
-    over_replicas,
     per_neuron,
     product_of,
     unfolded,
 )
 from giantsteps.derivations.free_energy.replica_gaussians import slope_at_zero
-from giantsteps.derivations.free_energy.replicas import field_force
 from giantsteps.derivations.free_energy.ridge import (
     SAMPLES,
+    all_modes,
+    coupled,
+    fixed_overlap,
     one_mode,
-    over_replicas_of_a_mode,
     spike_inversion,
     spike_part,
 )
 from giantsteps.derivations.free_energy.sample_energy import log_of_replica, loss_of_replica
+from giantsteps.derivations.free_energy.stationarity import CONJUGATE as OF_RIDGE
 from giantsteps.derivations.free_energy.stationarity import EXCHANGE, Energy
 from giantsteps.derivations.gradient_step.leaves import WIDTH
 from giantsteps.derivations.kernel.algebra import order, rewrite, ring
 from giantsteps.derivations.kernel.averages import average, linear
-from giantsteps.derivations.kernel.search.averages import averages_expanded, both_expanded, expanded
+from giantsteps.derivations.kernel.search.averages import averages_expanded, both_expanded, expansion
 from giantsteps.derivations.kernel.search.goals import concluded
 from giantsteps.derivations.kernel.search.leaves import define, each_proved, proved
 from giantsteps.derivations.kernel.search.steps import equal, isolated, rewritten, value
@@ -45,7 +45,6 @@ from giantsteps.derivations.language.derivation import Derivation
 from giantsteps.derivations.language.expectation import Expectation
 from giantsteps.derivations.language.named_functions import (
     prior_exponent_slope,
-    repeated,
     sample_exponent,
     sample_exponent_slope,
     trace_exponent,
@@ -97,21 +96,10 @@ def energetic() -> Derivation:
 @functools.cache
 def modes() -> tuple[Theorem, ...]:
     """The Gaussian integral over R readouts mode by mode, determinant included: R replicas, at R = 0, integrated."""
-    _, curvature, noise, force, _ = one_mode(_ONE, -z, _ZERO)
-    field = s_free.mode_field
-    S, N = value(curvature), value(noise)
-    names = (sides(x.statement)[0] for x in (curvature, noise, force))
-    of_mode, coupling, acting = names
-    forces = acting + field_force(coupling, field)
-    powers, at_zero, single = over_replicas_of_a_mode(of_mode, forces, (curvature, noise, force))
-    J = field_force(N, field)
-    integrated = rewrite((at_zero, gaussian(single, S, J)))
-    (inner,) = [e for e in value(integrated).atoms(Expectation) if e.variables == (field,)]
-    split = linear((), inner, ((1 / (2 * S), J**2), (-sp.log(S) / 2, _ONE)))
-    exact = rewrite((integrated, averages_expanded(split)))
-    parts = linear((), value(exact), ((_ONE, N / (2 * S)), (-_HALF, sp.log(S))))
+    _, curvature, noise, *_ = one_mode(_ONE, -z, _ZERO)
+    powers, at_zero, exact = all_modes(_ONE, -z, _ZERO)
     named = define(s_free.modes_term, prior_exponent_slope(_ZERO), "the entropic term without the spike")
-    return curvature, noise, powers, at_zero, rewrite((named, rewrite((exact, parts))))
+    return curvature, noise, powers, at_zero, rewrite((named, exact))
 
 
 @functools.cache
@@ -141,16 +129,11 @@ def entropic() -> Derivation:
     )
 
 
-def coupled(V: sp.Expr, q: sp.Expr, V_hat: sp.Expr, q_hat: sp.Expr) -> sp.Expr:
-    """-(1/2) sum over i, j of q_ij q^_ij, with q_ij = V delta_ij + q and q^_ij = -V^ delta_ij + q^, for R replicas."""
-    return -over_replicas(R, (V + q) * (q_hat - V_hat), q * q_hat) / 2
-
-
 @functools.cache
 def trace() -> Derivation:
     """The trace term of (182) and (186) at temperature one: the product V^ V stays."""
     pairs = ((s.V1, s.q1, s.V1_hat, s.q1_hat), (s.V2, s.q2, s.V2_hat, s.q2_hat))
-    products = [coupled(*pair) for pair in pairs] + [-repeated(R, s.zeta * s.zeta_hat)]
+    products = [coupled(*pair, _ONE) for pair in pairs] + [fixed_overlap(s.zeta, s.zeta_hat, _ONE)]
     meaning = define(trace_exponent(R), sp.Add(*products), "minus the products with the conjugates, for R replicas", R)
     counted = unfolded(meaning)
     named = define(s.trace_term, trace_exponent_slope(_ZERO), "the trace term per replica and neuron")
@@ -189,21 +172,7 @@ def free_entropy() -> Derivation:
 
 _TERMS = (s.trace_term, s.entropic_term, s.energetic_term)
 # Differentiating in the first gives the equation for the second.
-CONJUGATE: dict[sp.Symbol, sp.Symbol] = {
-    s.m: s.m,
-    s.zeta: s.zeta_hat,
-    s.zeta_hat: s.zeta,
-    s.q1: s.V1_hat,
-    s.q2: s.V2_hat,
-    s.q1_hat: s.V1,
-    s.q2_hat: s.V2,
-    s.V1: s.q1_hat,
-    s.V2: s.q2_hat,
-    s.V1_hat: s.q1,
-    s.V2_hat: s.q2,
-}
-
-
+CONJUGATE = {variable: unknown for variable, unknown in OF_RIDGE.items() if s.psi not in (variable, unknown)}
 ENTROPY = Energy(free_entropy, s.free_entropy, r"\Phi(\mathsf{z})", "free entropy")
 
 
@@ -269,8 +238,7 @@ def schur() -> tuple[Theorem, Theorem]:
     rest = s.kappa * mu1 - projection * mu0
     term = rest**2 * ONE_LETTER.weight
     square = average((order((), AtLeast(term, _ZERO), (), ((ONE_LETTER.weight, rest),)),), (s.kappa,))
-    opened = expanded(sides(square.statement)[0], frozenset({s.kappa}))
-    assert opened is not None
+    opened = expansion(sides(square.statement)[0], s.kappa)
     return meaning, order((meaning, square, opened), AtLeast(s.schur, _ZERO), (_ONE, _ONE, -_ONE))
 
 

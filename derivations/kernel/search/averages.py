@@ -37,6 +37,13 @@ def expanded(average: sp.Expr, kept: frozenset[sp.Symbol] = frozenset({z})) -> T
     return theorem
 
 
+def expansion(average: sp.Expr, *kept: sp.Symbol) -> Theorem:
+    """The same of an average that is not expanded yet; averages over variables to keep stay over these."""
+    found = expanded(average, frozenset({*kept} or {z}))
+    assert found is not None
+    return found
+
+
 def _parts(average: sp.Expr) -> tuple[tuple[sp.Expr, sp.Expr], ...]:
     found = []
     factor, integrand = average.integrand.as_independent(*average.variables, as_Add=False)

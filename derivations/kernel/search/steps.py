@@ -44,6 +44,14 @@ def rewritten_once(theorem: Theorem, by: Theorem) -> Theorem:
     return rewrite((theorem, by)) if sides(theorem.statement)[1].has(old) else theorem
 
 
+def named(theorem: Theorem, *names: Theorem) -> Theorem:
+    """``theorem`` with what the ``names`` stand for on its right side under its name, each in turn."""
+    for name in names:
+        if value(theorem).has(value(name)):
+            theorem = rewrite((theorem, name), True)
+    return theorem
+
+
 def by_ring(goal: Equation, *premises: Theorem) -> Theorem:
     """``goal`` from premises whose left sides are atoms.
 

@@ -18,16 +18,16 @@ import functools
 import sympy as sp
 
 from giantsteps.derivations.free_energy.envelopes import PLACES, envelope_slopes, proximal
-from giantsteps.derivations.free_energy.leaves import per_neuron, saddle_point, unfolded
+from giantsteps.derivations.free_energy.leaves import per_neuron, unfolded
 from giantsteps.derivations.free_energy.ridge import cold_trace, coupled, fixed_overlap
 from giantsteps.derivations.free_energy.sample_energy import LABEL_NOISE
+from giantsteps.derivations.free_energy.stationarity import at_rest, derivative
 from giantsteps.derivations.kernel.algebra import differentiate, instantiate, rewrite, ring
 from giantsteps.derivations.kernel.averages import linear, rotate, stein
-from giantsteps.derivations.kernel.calculus import slope
 from giantsteps.derivations.kernel.search.averages import averages_expanded, expanded
 from giantsteps.derivations.kernel.search.goals import concluded
 from giantsteps.derivations.kernel.search.leaves import define, each_proved, in_model, proved
-from giantsteps.derivations.kernel.search.steps import in_order, isolated, rewritten, value
+from giantsteps.derivations.kernel.search.steps import in_order, isolated, named, rewritten, value
 from giantsteps.derivations.kernel.statements import Equation, sides
 from giantsteps.derivations.kernel.theorem import Theorem
 from giantsteps.derivations.language.derivation import Derivation
@@ -135,9 +135,8 @@ def free_energy() -> tuple[Theorem, ...]:
 @functools.cache
 def stationary(variable: sp.Symbol, unknown: sp.Symbol) -> tuple[Theorem, Theorem]:
     """The slope of the free energy in ``variable``, and the value of ``unknown`` at which it vanishes."""
-    name = sp.Symbol(rf"\partial_{{{variable.name}}}\Phi", real=True)
-    rate = slope((free_energy()[-1],), variable, name, f"the derivative of the free energy in {variable.name}")
-    return rate, isolated(unknown, averages_expanded(rewrite((rate, saddle_point(name))), s.mode))
+    rate = derivative(free_energy()[-1], variable)
+    return rate, isolated(unknown, rewrite((rate, at_rest(rate))))
 
 
 _Q, _V, _variance = sp.symbols("Q_0 V_0 rho_0", positive=True)
@@ -272,11 +271,7 @@ def at_target(theorem: Theorem) -> Theorem:
 
 def conjugate_by_energy(hat: sp.Symbol) -> Theorem:
     """A conjugate by a slope of the energy at Q, M and V."""
-    _, solution = stationary(PARTNERS[hat], hat)
-    for name in NAMES.values():
-        if value(solution).has(value(name)):
-            solution = rewrite((solution, name), True)
-    return solution
+    return named(stationary(PARTNERS[hat], hat)[1], *NAMES.values())
 
 
 @functools.cache

@@ -12,7 +12,7 @@ from giantsteps.derivations.kernel.averages import linear
 from giantsteps.derivations.kernel.search.averages import averages_expanded
 from giantsteps.derivations.kernel.search.goals import concluded
 from giantsteps.derivations.kernel.search.leaves import define, each_proved, proved
-from giantsteps.derivations.kernel.search.steps import rewritten, value
+from giantsteps.derivations.kernel.search.steps import named, rewritten, value
 from giantsteps.derivations.kernel.statements import Equation
 from giantsteps.derivations.kernel.theorem import Theorem
 from giantsteps.derivations.language.derivation import Derivation
@@ -91,10 +91,10 @@ def least_energy() -> tuple[Theorem, ...]:
     of_loss = define(loss(_y, _f), any_loss(_y, _f), "the loss of a label and an output", _y, _f)
     by_eta, *_ = proximal_map()
     at_prox = instantiate((proximal()[1],), dict(zip(PLACES, (_y, _f, s.V), strict=True)))
-    named = rewrite((rewrite((at_prox, by_eta), True), instantiate((of_loss,), {_f: eta(_y, _f)})), True)
-    inserted = rewrite((here, instantiate((named,), {_y: label, _f: omega_1})))
+    by_name = rewrite((rewrite((at_prox, by_eta), True), instantiate((of_loss,), {_f: eta(_y, _f)})), True)
+    inserted = rewrite((here, instantiate((by_name,), {_y: label, _f: omega_1})))
     parts = ((sp.Integer(1), loss(label, prox)), (s.V / 2, ((prox - omega_1) / s.V) ** 2))
-    return of_loss, named, rewrite((inserted, linear((), value(inserted), parts)))
+    return of_loss, by_name, rewrite((inserted, linear((), value(inserted), parts)))
 
 
 @functools.cache
@@ -102,9 +102,7 @@ def training() -> Derivation:
     """The stationary value per sample: alpha times the mean loss plus the penalty, all else cancels."""
     whole = free_energy()[-1]
     meaning = define(s.training_objective, FREE_ENERGY / s.alpha_p, "the stationary value, per sample")
-    exact = rewritten(meaning, whole)
-    for name in NAMES.values():
-        exact = rewrite((exact, name), True)
+    exact = named(rewritten(meaning, whole), *NAMES.values())
     exact = in_resolvents(rewritten(exact, least_energy()[-1]))
     hats, overlaps = energetic(), entropic()
     q_s_hat, q_w_hat = (hats.theorem_of(name) for name in (s.q_s_hat, s.q_w_hat))

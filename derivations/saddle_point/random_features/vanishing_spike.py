@@ -124,11 +124,9 @@ def limits() -> tuple[Theorem, Theorem, Theorem]:
     base = equations.test_error().theorem_of(s.test_error)
     exact = rewrite((_at_strength(base), isolated(s.m, SCALED)))
     more = sp.symbols("h_m h_zeta", real=True)
-    residual = replace(_AT_HOLES, m=more[:1], zeta=(more[1:],)).e2
+    residual = replace(_AT_HOLES, m=more[:1], zeta=(more[1:],)).e2 - s.noise
     pointwise = limit_compose((*SMALL, of_m, of_zeta), residual, (*_holes, *more))
-    averaged = average_limit((pointwise,), (s.kappa,))
-    whole = sp.Symbol("e", real=True)
-    error = rewrite((limit_compose((averaged,), whole - s.noise, (whole,)), exact), True)
+    error = rewrite((average_limit((pointwise,), (s.kappa,)), exact), True)
     return of_m, of_zeta, rewritten(averages_expanded(error, s.kappa), *target_moments())
 
 

@@ -39,8 +39,9 @@ FAR, NEAR = s / ROOT, (s - 1) / sp.sqrt(c + HALF)
         (SignProduct(NEAR, FAR, ROOT), sp.erf(s - 1)),
         (SignProduct(FAR, -FAR, ROOT), -1),
         (SignProduct(s + c, NEAR, HALF + c), SignProduct(s, sp.sqrt(2) * (s - 1), HALF)),
-        (sp.exp(-s / c), 0),
+        (sp.exp(-s / c) / c**3, 0),
         (sp.erf(-FAR), -1),
+        (s + ROOT * sp.exp(s), s),
         (sp.cos(s + c) * sp.exp(t * (1 + c)), sp.cos(s) * sp.exp(t)),
         ((s + c) ** 2 / (2 + c), s**2 / 2),
     ],
@@ -53,6 +54,8 @@ def test_the_limit_of_each_function(formula: sp.Expr, wanted: sp.Expr) -> None:
     ("formula", "reason"),
     [
         (sp.sin(FAR), "oscillation"),
+        (FAR, "negative power"),
+        (sp.exp(s / c), "grows"),
         (1 / sp.erf(c + 1), "a power of erf"),
         (SignProduct(s, s, 1 - c), "correlation"),
         (sp.sqrt(c - 1) * s, "not a positive number"),
@@ -76,6 +79,8 @@ BOUNDED = (
 )
 UNBOUNDED = (
     (sp.exp(-(3 * x**2 - 1) / c), "not evidently bounded"),
+    (sp.exp(x**2 / c), "not evidently bounded"),
+    (sp.exp(x / c), "not evidently bounded|no quadratic"),
     (sp.exp(-(x**2) / c**2), "uncovered singularity"),
     (sp.exp(-(x**4)), "no quadratic"),
     (OwensT(x, x), "depends on x"),
@@ -119,6 +124,10 @@ def test_functions_of_two_arguments_are_equal_where_both_are() -> None:
 
 
 def test_products_of_roots_constants_and_functions_are_compared_factor_by_factor() -> None:
+    assert vanishes_in_class(sp.sqrt(1 + 2 * c) * sp.sqrt(1 + 4 * c) - sp.sqrt(1 + 6 * c + 8 * c**2))
+    assert vanishes_in_class(sp.exp(x) * sp.exp(-(x**2) / c) - sp.exp((c * x - x**2) / c))
+    assert vanishes_in_class(sp.erf((x - c) / sp.sqrt(1 + c)) + sp.erf((c - x) / sp.sqrt(1 + c)))
+    assert not vanishes_in_class(sp.sqrt(1 + 2 * c) - 1 - c)
     phase = sp.exp(sp.I * x * c)
     assert vanishes_in_class(sp.cos(x * c) ** 2 - (phase**2 + 2 + phase**-2) / 4)
     assert vanishes_in_class(sp.sin(x * c) * sp.erf(x) - (phase - 1 / phase) / (2 * sp.I) * sp.erf(x))

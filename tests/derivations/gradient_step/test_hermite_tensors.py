@@ -11,7 +11,7 @@ import sympy as sp
 
 from giantsteps.derivations.gradient_step import hermite_tensors as tensors
 from giantsteps.derivations.gradient_step import intermediate_rate, leap_scaling
-from giantsteps.derivations.gradient_step.hermite_tensors import average, leap_index, spanned, tensor, z1, z2, z3, z4
+from giantsteps.derivations.gradient_step.hermite_tensors import entry, leap_index, spanned, tensor, z1, z2, z3, z4
 from giantsteps.derivations.kernel.algebra import assume, differentiate
 from giantsteps.derivations.kernel.limits import limit_compose, limit_rational
 from giantsteps.derivations.kernel.search.steps import value
@@ -33,13 +33,7 @@ def numerical(target: sp.Expr, index: tuple[int, ...]) -> float:
     return float(weights @ values)
 
 
-SMOOTH = (
-    z1**3 * z2 + z2**2 - 2,
-    sp.sin(z1 + z2 / 2),
-    sp.cos(z1) * z2**2,
-    sp.exp(z1 / 2) * z2,
-    sp.sinh(z1 / 3) * sp.cos(z2) + z1 * z2,
-)
+SMOOTH = (z1**3 * z2 + z2**2 - 2, sp.sin(z1) * z2, sp.cos(z1) * z2**2)
 
 
 @pytest.mark.parametrize("target", SMOOTH, ids=str)
@@ -52,17 +46,9 @@ def test_tensors_of_smooth_targets_agree_with_a_product_rule(target: sp.Expr) ->
 
 def test_signs_and_absolute_values() -> None:
     # E|z| = sqrt(2/pi), E|z|^3 = 2 sqrt(2/pi), E[z sign z] = E|z|: half-line integrals.
-    assert average(sp.Abs(z1), (z1,)) == sp.sqrt(2 / sp.pi)
-    assert sp.simplify(average(sp.Abs(z1) ** 3, (z1,)) - 2 * sp.sqrt(2 / sp.pi)) == 0
-    assert average(z1 * sp.sign(z1), (z1,)) == sp.sqrt(2 / sp.pi)
-    assert average(sp.sign(z1), (z1,)) == 0
+    found = [entry(target, (z1,), ()) for target in (sp.Abs(z1), sp.Abs(z1) ** 3, z1 * sp.sign(z1), sp.sign(z1))]
+    assert [sp.simplify(one / sp.sqrt(2 / sp.pi)) for one in found] == [1, 2, 1, 0]
     assert leap_index(sp.sign(z1) * sp.sign(z2), TWO) == 2
-
-
-@pytest.mark.parametrize("target", [sp.log(z1), sp.exp(z1**2 / 4), sp.exp(z1) * sp.sign(z1), 1 / z1], ids=str)
-def test_moments_that_are_not_known_are_refused(target: sp.Expr) -> None:
-    with pytest.raises(ValueError, match=r"E\["):
-        average(target, (z1,))
 
 
 @pytest.mark.parametrize(
