@@ -57,7 +57,7 @@ class _Reducer:
         for term in products(rational):
             exponent, product, coefficient = self._split(term)
             coefficients.setdefault((self._exponent_index(exponent), product), []).append(coefficient)
-        return all(zero_as_fraction(sp.Add(*terms)) for terms in coefficients.values())
+        return all(_is_zero(sp.Add(*terms)) for terms in coefficients.values())
 
     def _without_radicals(self, expression: sp.Expr) -> sp.Expr:
         found = {
@@ -114,9 +114,9 @@ class _Reducer:
     def _sign_between(self, u: sp.Expr, v: sp.Expr) -> int:
         """1 if u = v, -1 if u = -v, else 0."""
         at_u, at_v = self._value(u), self._value(v)
-        if _near(at_u, at_v) and zero_as_fraction(u - v):
+        if _near(at_u, at_v) and _is_zero(u - v):
             return 1
-        return -1 if _near(at_u, None if at_v is None else -at_v) and zero_as_fraction(u + v) else 0
+        return -1 if _near(at_u, None if at_v is None else -at_v) and _is_zero(u + v) else 0
 
     def _value(self, expression: sp.Expr) -> complex | None:
         """The value at one point, which only spares the symbolic comparison of what differs there; None if none."""
@@ -139,9 +139,6 @@ class _Reducer:
                 if base not in symbols_ or not power.is_Integer or power < 0:
                     raise OutsideClassError(f"the factor {factor}")
                 product *= factor
-            elif factor.as_base_exp()[0] == _I:  # i^2 = -1
-                power = int(factor.as_base_exp()[1])
-                coefficient *= (-1) ** (power // 2) * _I ** (power % 2)
             else:
                 coefficient *= factor
         return exponent, product, coefficient
@@ -149,7 +146,7 @@ class _Reducer:
     def _exponent_index(self, exponent: sp.Expr) -> int:
         value = self._value(exponent)
         for i, (known, there) in enumerate(self.exponents):
-            if known == exponent or (_near(value, there) and zero_as_fraction(known - exponent)):
+            if known == exponent or (_near(value, there) and _is_zero(known - exponent)):
                 return i
         self.exponents.append((exponent, value))
         return len(self.exponents) - 1
@@ -170,6 +167,15 @@ def products(expression: sp.Expr) -> tuple[sp.Expr, ...]:
     back = {dummy: power for power, dummy in kept.items()}
     multiplied = sp.expand_mul(sp.expand_multinomial(expression.xreplace(kept)))
     return tuple(term.xreplace(back) for term in sp.Add.make_args(multiplied))
+
+
+def _is_zero(rational: sp.Expr) -> bool:
+    """Whether a rational function of x, e, roots and i vanishes; False decides nothing."""
+    by_part: list[list[sp.Expr]] = [[], []]
+    for term in products(rational):
+        power = int(term.as_powers_dict()[_I])
+        by_part[power % 2].append((-1) ** (power // 2) * term / _I**power)
+    return all(zero_as_fraction(sp.Add(*terms)) for terms in by_part)
 
 
 def without_erfc(expression: sp.Expr) -> sp.Expr:

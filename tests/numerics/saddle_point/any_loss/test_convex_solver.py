@@ -6,6 +6,7 @@ import math
 
 import numpy as np
 import pytest
+from scipy import special
 
 from giantsteps.derivations.activations.activation import activation
 from giantsteps.numerics.gaussian.coefficients import conditional_coefficients
@@ -147,12 +148,19 @@ def test_near_separability_the_loss_is_finite_and_quick(loss: losses.Loss) -> No
     assert energies[0] > energies[1] > 0.0
 
 
+def logistic_slope(y: np.ndarray, omega: np.ndarray, V: np.ndarray) -> np.ndarray:
+    """-df/domega = l''/(1 + V l'') at the proximal point."""
+    at = y * losses.LOGISTIC.prox(y, omega, V)
+    second = special.expit(at) * special.expit(-at)
+    return np.asarray(second / (1.0 + V * second))
+
+
 # Given kappa: yhat, P, q and V at three places.
 PLACES = np.array([[0.3, -0.5, 0.8], [0.4, 0.2, -0.3], [0.9, 1.3, 2.0], [1.5, 0.7, 3.0]])
 KINDS = {
     "logistic": (losses.LOGISTIC, 0.0, 0.8), "flipped": (losses.LOGISTIC, 0.3, 0.8), "hinge": (losses.HINGE, 0.3, 0.8),
     "huber": (losses.huber(0.5), 0.2, 0.8), "absolute": (losses.ABSOLUTE, 0.0, 0.8),
-    "any": (losses.ProximalLoss("any", losses.LOGISTIC.value, losses.LOGISTIC.prox), 0.0, 0.8),
+    "any": (losses.ProximalLoss("any", losses.LOGISTIC.value, losses.LOGISTIC.prox, logistic_slope), 0.0, 0.8),
     "aligned": (losses.HINGE, 0.3, 1.0),
 }  # fmt: skip
 
