@@ -217,8 +217,8 @@ def any_letters(point: Point) -> dict[str, float]:
 # ---- overlapping rows ----
 
 
-def _network_of(start: overlapping_draws.Start) -> Network:
-    made = start.step.compiled
+def _network_of(start: Step) -> Network:
+    made = start.compiled
     return Network(
         made.activation, made.target, alpha=1.0, beta=start.beta, ridge=0.1, alpha0=start.alpha0, eta=made.eta,
         noise=start.noise, overlap=start.overlap,
@@ -227,7 +227,7 @@ def _network_of(start: overlapping_draws.Start) -> Network:
 
 def overlapping_map(point: Point) -> dict[str, float]:
     """r, c and gamma by the solver's map; the right-hand sides by the verifier's own functions."""
-    start = overlapping_draws.start_at(point)
+    start = step_at(point)
     found = stepped(_network_of(start))
     measured = {s.r.name: found.spike, s.c.name: found.bulk, s.gamma.name: found.alignment}
     return overlapping_draws.values_of(start, start.alpha0, start.beta) | measured
