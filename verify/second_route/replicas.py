@@ -297,11 +297,6 @@ def few_replicas(point: Point) -> Mapping[str, float]:
     return {s.replicas.name: float(count), s.log_bracket.name: float(log)}
 
 
-def nothing_else(point: Point) -> Mapping[str, float]:
-    """The point says it all."""
-    return {}
-
-
 SIMULATED: Mapping[str, Model] = {
     "tanh for sin, letters 1.2 and -0.8": model_at(
         {

@@ -19,6 +19,11 @@ def value(point: Point, symbol: object) -> float:
     return float(point[str(symbol)])
 
 
+def nothing(point: Point) -> Mapping[str, float]:
+    """The point has all that the statement speaks of."""
+    return {}
+
+
 def by_glyph(values: Mapping[sp.Symbol, Any]) -> dict[str, float]:
     """The same by the symbols' names. Raises ValueError where two symbols have one name: one number would be lost."""
     found = {symbol.name: float(number) for symbol, number in values.items()}

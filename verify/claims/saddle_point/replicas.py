@@ -190,16 +190,13 @@ def _mode_claims() -> tuple[Claim, ...]:
 # ---- the coefficients (78)-(80) ----
 
 
-def _activation_at(point: Point) -> Mapping[str, Callable[..., Any]]:
-    return {"sigma": compile_numpy(activation(str(point["activation"])).expression)}
-
-
 def _coefficient_claims() -> tuple[Claim, ...]:
     domain = Domain((Range("activation", choices=("tanh(z)", "sin(z + 1)", "tanh(z - 1/2)")), Range(s.r, 0.3, 2.0),
                      Range(s.c, 0.6, 1.5), Range(s.kappa, -2.0, 2.0)),
                     (), ({"sigma": np.tanh},))
     value = sigma(s.r * s.kappa + sp.sqrt(s.c) * s.z)
-    check = ByNumbers("the coefficients of the solver", replica_numbers.coefficients, QUADRATURE, _activation_at)
+    check = ByNumbers("the coefficients of the solver", replica_numbers.coefficients, QUADRATURE,
+                      lambda point: {"sigma": compile_numpy(activation(str(point["activation"])).expression)})
 
     def coefficient(name: str, title: str, statement: sp.Equality, number: int) -> Claim:
         return claim(

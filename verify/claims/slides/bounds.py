@@ -59,10 +59,11 @@ _along = (_overlap**2 * _second - 2 * _overlap * E(slope * y0) * _cross + E(slop
 _with_slope = E(y2) - s.noise - _along - E(mu1 * y1) ** 2 / E(mu1**2)
 
 
-def _functions_with_slope(model: Model) -> Mapping[str, Callable[..., Any]]:
+def _functions_with_slope(point: Point) -> Mapping[str, Callable[..., Any]]:
     """The functions along the spike, with mu1' = r E[(z^2 - 1) sigma(r kappa + sqrt(c) z)]/c by Stein's lemma."""
     from giantsteps.numerics.gaussian.evaluate import compile_numpy
 
+    model = model_at(point)
     student = compile_numpy(model.activation.expression)
     weight = WEIGHT * (LINE**2 - 1)
 
@@ -72,10 +73,6 @@ def _functions_with_slope(model: Model) -> Mapping[str, Callable[..., Any]]:
         return (model.spike * values / model.bulk)[inverse]
 
     return {**functions_of(model), "mu1_slope": mu1_slope}
-
-
-def _with_slope_at(point: Point) -> Mapping[str, Callable[..., Any]]:
-    return _functions_with_slope(model_at(point))
 
 
 _distance = _bound("bounds.distance")
@@ -88,7 +85,7 @@ _SPAN = replace(
     domain=Domain(_distance.domain.ranges, (), ({**GENERIC, "mu1_slope": lambda u: np.cos(u) - 0.4 * u},)),
     checks=(
         ByDerivation(bounds.span),
-        ByNumbers("least squares on a grid", section_4_3._least_squares, QUADRATURE, _with_slope_at),
+        ByNumbers("least squares on a grid", section_4_3._least_squares, QUADRATURE, _functions_with_slope),
     ),
 )
 

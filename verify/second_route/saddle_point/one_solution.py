@@ -133,11 +133,6 @@ def maps_at(point: Point) -> Mapping[str, Callable[..., Any]]:
     }
 
 
-def nothing(point: Point) -> Mapping[str, float]:
-    """The point has all that the statement speaks of."""
-    return {}
-
-
 def random_maps(point: Point) -> Mapping[str, float]:
     """Fixed points of F_i = a_i + sum_j b_ij x_j^p_ij with p < 1, from below and from above.
 
