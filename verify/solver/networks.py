@@ -32,7 +32,7 @@ from giantsteps.verify.second_route.grids import LINE, WEIGHT, distance_from_spa
 from giantsteps.verify.second_route.models import functions_of
 from giantsteps.verify.second_route.networks import overlapping_bulk, overlapping_draws
 from giantsteps.verify.second_route.networks.step import Step, conjugates_at, step_at
-from giantsteps.verify.second_route.values import LETTERS, by_glyph, by_letter, by_pair, value
+from giantsteps.verify.second_route.values import LETTERS, by_glyph, by_letter, by_pair, symmetric_at, value
 from giantsteps.verify.solver.models import beside, numbers, solved
 
 
@@ -249,7 +249,7 @@ def turned_rows(point: Point) -> dict[str, float]:
 
 def block_values(point: Point) -> dict[str, float]:
     """The equivalent of Appendix D for two letters at random conjugates."""
-    C = np.array([[value(point, s.V1_hat_of[a][b]) for b in LETTERS] for a in LETTERS])
+    C = symmetric_at(point, s.V1_hat_of)
     bulks, D = (np.array([value(point, x) for x in of]) for of in (s.c_of, s.V2_hat_of))
     share, beta = value(point, s.fraction[0]), value(point, s.beta)
     equivalent = IsotropicGroups(value(point, s.ridge), beta, bulks, np.array([share, 1 - share]))

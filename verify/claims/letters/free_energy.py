@@ -29,7 +29,6 @@ from giantsteps.verify.second_route.replicas import (
     SIMULATED,
     equivalent_feature,
     few_replicas,
-    letters,
     random_features,
     random_readout,
 )
@@ -124,7 +123,7 @@ def _overlap_claims() -> tuple[Claim, ...]:
         + s.V2_hat_of[0] * s.q2_of[0]
         + s.V2_hat_of[1] * s.q2_of[1]
     )
-    readouts = ByNumbers("two random readouts of nine neurons", random_readout, ROUNDING, letters)
+    readouts = ByNumbers("two random readouts of nine neurons", random_readout, ROUNDING, lambda _: GENERIC_LETTERS)
     B, own, shared, R, b = s.inverse_temperature, s.own_overlap, s.shared_overlap, s.replicas, s.residual
     total = 1 + B * (own + R * shared)
     bracket = -((R - 1) * sp.log(1 + B * own) + sp.log(total)) / 2 - R * B * b**2 / (2 * total)

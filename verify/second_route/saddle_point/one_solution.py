@@ -20,7 +20,7 @@ from giantsteps.numerics.models.model import Model
 from giantsteps.verify.checks.points import Point
 from giantsteps.verify.second_route.grids import normal_line
 from giantsteps.verify.second_route.models import density_integrals, functions_of, model_at
-from giantsteps.verify.second_route.values import value
+from giantsteps.verify.second_route.values import generator_at
 
 Array = NDArray[np.float64]
 Pair = tuple[float, float]
@@ -139,7 +139,7 @@ def random_maps(point: Point) -> Mapping[str, float]:
     And two fixed points of maps that are not increasing, F = (x1/x2, 1), or homogeneous, F = (x2, x1), by iteration
     from two random starts.
     """
-    generator = np.random.default_rng(int(value(point, "seed")))
+    generator = generator_at(point)
     shift, weights, powers = (
         generator.uniform(0.1, 1.0, 2),
         generator.uniform(0.0, 1.0, (2, 2)),

@@ -14,7 +14,7 @@ from giantsteps.derivations.bulk import symbols as s
 from giantsteps.verify.checks.points import Point
 from giantsteps.verify.second_route.models import functions_of, model_at
 from giantsteps.verify.second_route.saddle_point.one_solution import LINE
-from giantsteps.verify.second_route.values import value
+from giantsteps.verify.second_route.values import generator_at, value
 
 Array = NDArray[np.float64]
 Pair = tuple[Array, Array]
@@ -87,7 +87,7 @@ def gaps(point: Point, traces: Traces, largest: Pair) -> Mapping[str, float]:
     """By how much F is increasing and strictly subhomogeneous at random points; `largest` is (T, tau) at C = D = 0 and
     ridge 1.
     """
-    generator = np.random.default_rng(int(value(point, "seed")))
+    generator = generator_at(point)
     here, more, factor = _cone(generator), _cone(generator), 1.0 + np.exp(generator.uniform(-2.0, 2.0))
     moved, times = (here[0] + more[0], here[1] + more[1]), (factor * here[0], factor * here[1])
     right, rising = _map(point, traces), _map(point, traces, 1.0)
