@@ -96,7 +96,7 @@ SETTINGS = {
     "tanh learns sign, large batch": Setting("tanh", "sign", 1.5, 1.0, 0.1, 6.0, 3.0, sets=7),
 }
 # At the batch size of the first the error is flat in the third function's share, chi; not at that of the second.
-_BESIDE = {"tanh learns sign": "tanh learns sign, large batch"}
+BESIDE = {"tanh learns sign": "tanh learns sign, large batch"}
 # Networks beside those of the sources: one whose labels have noise, and two whose activations are not odd. In the last
 # one, of few neurons, the third function and what of it is no constant are shares of either error that are measured.
 NETWORKS = {
@@ -212,11 +212,6 @@ COLUMNS = {
 # The twin's limits, and the numbers and functions that statements on a network are evaluated with.
 Limits = tuple[Array, Mapping[str, float], Mapping[str, Function]]
 LimitsOf = Callable[[Setting, int], Limits]
-
-
-def at_both_batches(name: str) -> Mapping[str, Setting]:
-    """The network named, of some settings at a second batch size, too."""
-    return {each: SETTINGS[each] for each in (name, _BESIDE.get(name)) if each}
 
 
 def beside_twins(

@@ -81,15 +81,12 @@ def _traces(at: Setting, conjugate: float, shift: float) -> Pair:
     return float(shares @ (bulk * eigenvalues)), float(shares.sum())
 
 
-_MOST_STEPS = 20_000
-
-
-def iterated(of: Map, start: Pair) -> Pair:
-    """Where x, F(x), F(F(x)), ... leads: until it moves by rounding, or for so many steps."""
+def iterated(of: Callable[..., tuple[Any, Any]], start: tuple[Any, Any], most: int = 20_000) -> tuple[Any, Any]:
+    """Where x, F(x), F(F(x)), ... leads: until it moves by rounding, or for so many steps; x numbers or arrays."""
     now = start
-    for _ in range(_MOST_STEPS):
+    for _ in range(most):
         before, now = now, of(*now)
-        if all(abs(a - b) <= 1e-15 * abs(a) for a, b in zip(now, before, strict=True)):
+        if all(np.max(np.abs(a - b)) <= 1e-15 * np.max(np.abs(a)) for a, b in zip(now, before, strict=True)):
             break
     return now
 
