@@ -33,13 +33,13 @@ from giantsteps.verify.second_route.any_activation.curves import CURVES, Z
 from giantsteps.verify.second_route.any_activation.curves import mean as average
 from giantsteps.verify.second_route.gradient_step.readouts import fitted, on_others, on_own
 from giantsteps.verify.second_route.gradient_step.real import Drawn, after_step, batch_shapes, even_rows
-from giantsteps.verify.second_route.grids import SMOOTH, Array, Curve, Function
+from giantsteps.verify.second_route.grids import Array, Curve, Function
 from giantsteps.verify.second_route.networks.draws import first_step
 from giantsteps.verify.second_route.networks.one_letter_rows import drawn_rows
 from giantsteps.verify.second_route.networks.step import Step, equivalent, named
 
 # With a target that is not smooth: no gradient is taken of it.
-_CURVES = {**CURVES, **SMOOTH, "sign": Curve(np.sign, np.zeros_like)}
+_CURVES = {**CURVES, "sign": Curve(np.sign, np.zeros_like)}
 
 
 @dataclass(frozen=True)
