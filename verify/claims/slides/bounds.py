@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any
 
 import numpy as np
@@ -26,7 +26,7 @@ from giantsteps.verify.protocol.claim import Claim, Domain, Range, Role, Source
 from giantsteps.verify.protocol.statement import MORE, claim, eq, ge, le
 from giantsteps.verify.protocol.tolerances import QUADRATURE, SOLVER
 from giantsteps.verify.second_route.grids import LINE, WEIGHT
-from giantsteps.verify.second_route.models import GENERIC, functions_of, model_at
+from giantsteps.verify.second_route.models import GENERIC, at_distinct, functions_of, model_at
 from giantsteps.verify.solver.models import solved
 
 FRAME = "Bounds on the risk"
@@ -68,11 +68,10 @@ def _functions_with_slope(point: Point) -> Mapping[str, Callable[..., Any]]:
     weight = WEIGHT * (LINE**2 - 1)
 
     def mu1_slope(kappa: Any) -> Any:
-        distinct, inverse = np.unique(np.asarray(kappa, float), return_inverse=True)
-        values = student(model.spike * distinct[:, None] + np.sqrt(model.bulk) * LINE) @ weight
-        return (model.spike * values / model.bulk)[inverse]
+        values = student(model.spike * kappa[:, None] + np.sqrt(model.bulk) * LINE) @ weight
+        return model.spike * values / model.bulk
 
-    return {**functions_of(model), "mu1_slope": mu1_slope}
+    return {**functions_of(model), "mu1_slope": partial(at_distinct, mu1_slope)}
 
 
 _distance = _bound("bounds.distance")

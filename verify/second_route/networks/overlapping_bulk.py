@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from functools import lru_cache
+from functools import lru_cache, partial
 
 import numpy as np
 import sympy as sp
@@ -26,7 +26,8 @@ from giantsteps.verify.checks.points import Point
 from giantsteps.verify.checks.simulation import Measured, at_sizes, column
 from giantsteps.verify.protocol.claim import Domain, Profile, Range
 from giantsteps.verify.second_route.gradient_step.real import positive_inverse, steadied
-from giantsteps.verify.second_route.grids import LINE, SMOOTH, WEIGHT, Array, Function
+from giantsteps.verify.second_route.grids import LINE, SMOOTH, WEIGHT, Array
+from giantsteps.verify.second_route.models import at_distinct
 from giantsteps.verify.second_route.networks.overlapping_draws import first_layer, functions_for, shared_functions
 from giantsteps.verify.second_route.networks.step import Step
 
@@ -43,21 +44,11 @@ BATCHES = {
 }
 
 
-def _by_distinct(function: Function) -> Function:
-    """The same function, computed once for each distinct argument: a grid in the plane repeats its coordinates."""
-
-    def called(x: Array) -> Array:
-        places, index = np.unique(np.asarray(x, dtype=float), return_inverse=True)
-        return np.asarray(function(places))[index].reshape(np.shape(x))
-
-    return called
-
-
 @lru_cache(maxsize=64)
 def functions_of(start: Step) -> Functions:
     """Implementations of all undefined functions of the statements."""
     found = functions_for(start.student, start.target, start.overlap)
-    return {name: _by_distinct(function) for name, function in found.items()}
+    return {name: partial(at_distinct, function) for name, function in found.items()}
 
 
 INTERPRETATIONS = tuple(functions_of(start) for start in STARTS.values())
