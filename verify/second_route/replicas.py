@@ -81,12 +81,11 @@ def triples(point: Point) -> Mapping[str, float]:
 
 @dataclass(frozen=True)
 class Readouts:
-    """Two readouts a (2, p) of features mu0 + mu1 W x + mu2 xi with mu (3, p) at kappa: drawn, with what they see."""
+    """Two readouts a (2, p) of features mu0 + mu1 W x + mu2 xi at kappa: drawn, with what they see."""
 
     a: Array
     W: Array
     v: Array
-    mu: Array
     output: float
     field: float
     covariance: float
@@ -109,7 +108,7 @@ def drawn_readouts(generator: np.random.Generator, kappa: float, mu: Array, d: i
     field = mu[1] * (W @ across) + mu[2] * noise
     coefficients = np.hstack([(mu[1] * a) @ (W - np.outer(W @ v, v)), mu[2] * a]) / np.sqrt(p)
     return Readouts(
-        a, W, v, mu, float(a[0] @ features / np.sqrt(p)), float(a[0] @ field / np.sqrt(p)),
+        a, W, v, float(a[0] @ features / np.sqrt(p)), float(a[0] @ field / np.sqrt(p)),
         float(coefficients[0] @ coefficients[1]),
     )  # fmt: skip
 
