@@ -28,10 +28,9 @@ from giantsteps.reports.text.ledger_files import (
 )
 from giantsteps.reports.text.mathematics import blocks, remember
 from giantsteps.verify.claims.index import all_claims
-from giantsteps.verify.claims.index import run_ledger as run
 from giantsteps.verify.claims.paper import PAPER
 from giantsteps.verify.ledger.document import as_json, dumps
-from giantsteps.verify.ledger.run import Beside, Ledger
+from giantsteps.verify.ledger.run import Beside, Ledger, run
 from giantsteps.verify.ledger.second_kernel import RECORD
 
 # The whole ledger beside the pages, for programs.
@@ -99,7 +98,7 @@ def build(
             said.arrived(module)
             progress.step(module.rsplit(".", 1)[-1])
 
-        ledger = run(profile, None, executor, arrived, described)
+        ledger = run(PAPER, profile, None, executor, arrived, described)
         figures = []
         for future in pending:
             figures.append(future.result())

@@ -29,7 +29,7 @@ ANY = Step("softplus", "shifted sin", 1.5, 2.0, 0.8)
 LETTERS = twins.Setting(
     "tanh", "sin", 2.0, 0.8, 0.1, 1.5, 1.6, noise=0.3, letters=(1.0, -0.5), fractions=(0.25, 0.75), biases=(0.8, 0.4)
 )
-START = overlapping_draws.Start("tanh", "sin", 1.5, 0.8, 2.0, 0.4, 0.1)
+START = Step("tanh", "sin", 1.5, 2.0, 0.8, 0.1, 0.4)
 LAW = one_letter_rows.LAWS["wide"]
 # A network whose activation has a mean, with noise of the labels and a rate that is not eta.
 SETTING = twins.Setting("relu", "sin", 1.75, 0.75, 0.1, 1.5, 3.0, noise=0.2, sets=3)
