@@ -86,14 +86,18 @@ class Workers(Executor):
             return
         self._own.last = getattr(self._own, "last", None) if task.place is None else task.place
         with _Caught() as asked:
-            done, answer = self._answer(pickle.dumps(task.call))
-            (task.future.set_result if done else task.future.set_exception)(answer)
+            told = self._answer(pickle.dumps(task.call))
         if isinstance(asked.error, EOFError | OSError):
-            self._lose(task)
-        elif asked.error is not None:  # what cannot be sent, or not be read here
-            task.future.set_exception(asked.error)
+            return self._lose(task)
+        with _Caught() as read:
+            if asked.error is not None:
+                raise asked.error
+            done, answer = pickle.loads(told)
+            (task.future.set_result if done else task.future.set_exception)(answer)
+        if read.error is not None:  # what cannot be sent, or not be read here
+            task.future.set_exception(read.error)
 
-    def _answer(self, call: bytes) -> Any:
+    def _answer(self, call: bytes) -> bytes:
         """What the worker of this thread, started with its first task, makes of a call."""
         if not hasattr(self._own, "pipe"):
             self._own.pipe, theirs = Pipe()
@@ -104,7 +108,7 @@ class Workers(Executor):
                 process.start()
                 self._crew.append((process, self._own.pipe))
         self._own.pipe.send_bytes(call)
-        return pickle.loads(self._own.pipe.recv_bytes())
+        return bytes(self._own.pipe.recv_bytes())
 
     def _lose(self, *begun: _Task) -> None:
         """What was begun with a worker that is gone is lost, and what waits; nothing more is taken."""
