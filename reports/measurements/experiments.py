@@ -75,10 +75,14 @@ def line_of(data: Data, experiments: Iterable[Experiment], observable: str = "te
     return fit_line([one.dimension for one in found], samples, [0.0] * len(found))
 
 
+def read(path: Path) -> Any:
+    """What was measured, from its file of JSON; empty where it is not installed or not measured."""
+    return json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
+
+
 def stored(slug: str, folder: Path = FOLDER) -> Data:
-    """The samples of a study; empty where they are not installed or not measured."""
-    path = folder / f"{slug}.json"
-    found: Data = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
+    """The samples of a study; empty as in `read`."""
+    found: Data = read(folder / f"{slug}.json")
     return found
 
 

@@ -10,7 +10,6 @@ sources. `reports.measurements.theory` judges them.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -75,11 +74,7 @@ class Drawn:
 
     def sizes(self, dimension: int) -> Sizes:
         """The sizes of an experiment at dimension d."""
-        subject = self.subject
-        alpha0 = subject.alpha0 if isinstance(subject, Network) else 0.0
-        return Sizes.rounded(
-            dimension, alpha=subject.alpha, beta=subject.beta, alpha0=alpha0, fractions=subject.fractions
-        )
+        return Sizes.of(self.subject, dimension)
 
 
 @dataclass(frozen=True)
@@ -297,12 +292,6 @@ def models_of(key: str) -> tuple[Drawn, ...]:
         if candidate is not None:
             found.setdefault(candidate.name.split(":")[0], candidate)
     return tuple(found.values())
-
-
-def stored() -> Data:
-    """The samples of the last simulation."""
-    found: Data = json.loads(DATA.read_text(encoding="utf-8")) if DATA.exists() else {}
-    return found
 
 
 def measured(data: Data) -> Iterator[tuple[Item, Drawn, dict[str, Samples]]]:

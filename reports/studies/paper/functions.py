@@ -44,9 +44,7 @@ def drawn_network(
     network: Network, dimension: int, seed: int, index: int
 ) -> tuple[FeatureMap, Sizes, np.random.Generator]:
     """One network after its step, its sizes, and the generator of what follows."""
-    sizes = Sizes.rounded(
-        dimension, alpha=network.alpha, beta=network.beta, alpha0=network.alpha0, fractions=network.fractions
-    )
+    sizes = Sizes.of(network, dimension)
     rows, batch, rest = np.random.SeedSequence(seed, spawn_key=(dimension, index)).spawn(3)
     return trained_network(network, sizes, np.random.default_rng(rows), np.random.default_rng(batch)), sizes, (
         np.random.default_rng(rest)

@@ -9,10 +9,12 @@ import numpy as np
 import pytest
 from scipy.stats import kstest
 
-from giantsteps.reports.measurements.measured_networks import CALIBRATED, POINTS, Point, judge, stored
+from giantsteps.reports.measurements import measured_networks
+from giantsteps.reports.measurements.experiments import read
+from giantsteps.reports.measurements.measured_networks import CALIBRATED, POINTS, Point, judge
 from giantsteps.verify.checks.finite_size import Comparison
 
-DATA = stored()
+DATA = read(measured_networks.DATA)
 
 
 @cache

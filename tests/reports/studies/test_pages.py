@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from giantsteps.numerics.bounds.results import Minimum
-from giantsteps.reports.measurements.experiments import FOLDER, Data, Measurement, complete, stored
+from giantsteps.reports.measurements.experiments import FOLDER, Data, Measurement, complete, read, stored
 from giantsteps.reports.measurements.study import Study
 from giantsteps.reports.page.studies import STUDIES, found_at
 from giantsteps.reports.studies import (
@@ -173,7 +173,7 @@ def test_the_page_of_the_bounds_follows_the_scan() -> None:
 
 @pytest.mark.parametrize("name", ["test_error", "m"])
 def test_the_trial_of_any_activation_refutes_the_theory_where_samples_move(name: str) -> None:
-    data = predicted.samples()
+    data = read(predicted.SAMPLES)
     right = any_activation.judged_in(data)
     counts = any_activation.verdicts(right, "network")
     assert f"The network's own bulk: {counts[CONFIRMED]} CONFIRMED" in shown(any_activation.page(data))
