@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from giantsteps.reports.figures import canvas
-from giantsteps.reports.measurements import close_basins, learned_basins, measured_networks
+from giantsteps.reports.measurements import close_basins, learned_basins, network_trial
 from giantsteps.reports.measurements.experiments import read
 from giantsteps.reports.measurements.models import (
     DATA,
@@ -21,7 +21,15 @@ from giantsteps.reports.measurements.models import (
     Drawn,
     Item,
 )
-from giantsteps.reports.measurements.normal_deviates import LEVEL, extreme, look_normal, normality, spread, squares
+from giantsteps.reports.measurements.normal_deviates import (
+    LEVEL,
+    deviates,
+    extreme,
+    look_normal,
+    normality,
+    spread,
+    squares,
+)
 from giantsteps.reports.measurements.study import Study, Table
 from giantsteps.reports.measurements.theory import landmark
 from giantsteps.verify.checks.finite_size import CONFIRMED, INCONCLUSIVE, REFUTED, Comparison, Report
@@ -88,27 +96,9 @@ def study() -> Study | None:
     return Study(SLUG, "Is the theory calibrated?", text, tables, (_figure(tests, found),), COMMAND)
 
 
-def deviates(reports: Sequence[Sequence[Comparison]]) -> dict[str, list[float]]:
-    """z by observable, the components of one observable (groups, directions) together."""
-    found: dict[str, list[float]] = {}
-    for comparisons in reports:
-        for comparison in comparisons:
-            if comparison.z is not None:
-                found.setdefault(comparison.observable.split("[")[0], []).append(comparison.z)
-    return found
-
-
 def _network_deviates() -> list[float]:
     """The test errors of the trained networks, measured and judged elsewhere, beside their own theory."""
-    if not measured_networks.DATA.is_file():
-        return []
-    data = read(measured_networks.DATA)
-    found = [
-        measured_networks.judge(point, data[point.name], "network")["test_error"].z
-        for point in measured_networks.POINTS
-        if point.name in data
-    ]
-    return [z for z in found if z is not None]
+    return [row.z("network") for row in network_trial.judged().rows] if network_trial.DATA.is_file() else []
 
 
 def _more(judged: Sequence[Judged]) -> str:

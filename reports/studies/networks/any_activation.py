@@ -11,7 +11,7 @@ from giantsteps.reports.figures.canvas import Figure
 from giantsteps.reports.measurements.experiments import read
 from giantsteps.reports.measurements.models import Data
 from giantsteps.reports.measurements.network_trial import BEYOND, MARKS, Row, drawn_rows
-from giantsteps.reports.measurements.normal_deviates import look_normal, normality, spread
+from giantsteps.reports.measurements.normal_deviates import deviates, look_normal, normality, spread
 from giantsteps.reports.measurements.study import Study, Table
 from giantsteps.reports.studies.networks.drawn import COUNT, DRAW, JUDGED, RUNS, draw
 from giantsteps.reports.studies.networks.predicted import KEY, SAMPLES, THEORIES, Judged, judge
@@ -84,18 +84,8 @@ def _counted(judged: Sequence[Judged], theory: str) -> str:
     return f"{named}: {listed}."
 
 
-def deviates(judged: Sequence[Judged], theory: str) -> dict[str, list[float]]:
-    """z by observable."""
-    found: dict[str, list[float]] = {name: [] for name in JUDGED}
-    for j in judged:
-        for comparison in j.reports[theory].comparisons:
-            if comparison.z is not None:
-                found[comparison.observable].append(comparison.z)
-    return found
-
-
 def _deviates_text(judged: Sequence[Judged]) -> str:
-    own, other = (deviates(judged, theory) for theory in ("network", "isotropic"))
+    own, other = (deviates([j.reports[theory].comparisons for j in judged]) for theory in ("network", "isotropic"))
     tests = np.array(own["test_error"])
     looks = "look" if look_normal(tests) else "do not look"
     spreads = ", ".join(f"{_words(name)} {np.sqrt(np.mean(np.square(own[name]))):.2f}" for name in JUDGED)

@@ -15,7 +15,7 @@ from giantsteps.reports.measurements.experiments import Data
 from giantsteps.reports.measurements.study import Study
 from giantsteps.reports.studies.paper import settings as at
 from giantsteps.reports.studies.paper.curves import ALPHAS, key, learning
-from giantsteps.reports.studies.paper.output import along_target
+from giantsteps.reports.studies.paper.functions import along_target
 from giantsteps.reports.studies.paper.samples import BY_BATCH, LEARNED, measurement
 from giantsteps.reports.studies.paper.series import Plotted, Series, Statement, agreement, alike, page
 

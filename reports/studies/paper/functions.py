@@ -1,4 +1,5 @@
-"""The function of one direction that a simulated network is: its mean over all that lies across, without sampling.
+"""The function of one direction that a network is, its mean over all that lies across: of a simulated one without
+sampling, and by the theory.
 
 For Gaussian inputs w.x given e.x = t is normal of mean t w.e and variance |w|^2 - (w.e)^2: the mean of a neuron is an
 average over one number.
@@ -15,7 +16,10 @@ from numpy.typing import NDArray
 from giantsteps.numerics.experiments.ensembles import FeatureMap, Sizes, trained_network
 from giantsteps.numerics.experiments.readout import fit
 from giantsteps.numerics.gaussian.evaluate import compile_numpy
+from giantsteps.numerics.models.model import Model
 from giantsteps.numerics.models.network import Network
+from giantsteps.numerics.saddle_point.solve import solve
+from giantsteps.reports.figures.results import learned_along
 from giantsteps.reports.measurements.experiments import Experiment
 
 Array = NDArray[np.float64]
@@ -97,3 +101,20 @@ class MeanNeuron(Experiment):
                 for name, value in (("mu0", mean[:, k].mean()), ("kappa mu1", place * slope[:, k].mean())):
                     found[f"{name} at {place:g}"].append(float(f"{value:.7g}"))
         return found
+
+
+def along_spike(model: Model, kappa: Array) -> Array:
+    """E[output | v.x = kappa]."""
+    return learned_along(solve(model), kappa)
+
+
+def along_target(model: Model, x: Array) -> Array:
+    """E[output | theta.x = x]: the mean over kappa = gamma x + sqrt(1 - gamma^2) w, w ~ N(0, 1).
+
+    Across the spike theta_perp.x = u = sqrt(1 - gamma^2) x - gamma w, which adds psi mu1(kappa) u.
+    """
+    gamma = model.alignment
+    across = float(np.sqrt(1.0 - gamma**2))
+    kappa, u = gamma * x[:, None] + across * NODES, across * x[:, None] - gamma * NODES
+    output: Array = learned_along(solve(model), kappa, u) @ WEIGHTS
+    return output

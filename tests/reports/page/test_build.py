@@ -112,7 +112,7 @@ def test_every_claim_stands_once_with_its_evidence_on_pages_of_bounded_size() ->
             assert as_written(prose(mutant.name)) in page
     assert max(len(html.encode()) for html in pages_of(files).values()) <= PAGE_BYTES
     for result in RESULTS:
-        for _, ids in result.formulas:
+        for ids in result.formulas.values():
             for id_ in ids:
                 assert f'href="{address(id_)}"' in files["index.html"]
 

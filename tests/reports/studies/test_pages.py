@@ -59,12 +59,10 @@ def swapped(data: Data, one: str, other: str) -> Data:
 @pytest.mark.parametrize("slug", MEASURED)
 def test_every_experiment_is_stored_under_a_name_of_its_own(slug: str) -> None:
     study = MEASURED[slug]
-    assert complete(stored(slug, study.folder), study.experiments)
+    assert complete(stored(slug), study.experiments)
     assert len({experiment.name for experiment in study.experiments}) == len(study.experiments)
     missing = study.experiments[0].name
-    assert not complete(
-        {name: one for name, one in stored(slug, study.folder).items() if name != missing}, study.experiments
-    )
+    assert not complete({name: one for name, one in stored(slug).items() if name != missing}, study.experiments)
 
 
 CURVE = width.Curve("a problem", (0.5, 0.4) * 4, (0.5, 0.4) * 4)

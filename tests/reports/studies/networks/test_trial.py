@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 
 from giantsteps.reports.measurements.experiments import read
+from giantsteps.reports.measurements.normal_deviates import deviates
 from giantsteps.reports.measurements.theory import DIGITS
-from giantsteps.reports.studies.networks.any_activation import deviates, judged_in, verdicts
+from giantsteps.reports.studies.networks.any_activation import judged_in, verdicts
 from giantsteps.reports.studies.networks.drawn import (
     ACTIVATIONS,
     COUNT,
@@ -72,4 +73,7 @@ def test_the_network_s_own_bulk_stands_and_the_isotropic_one_falls() -> None:
     assert other[REFUTED] >= 8
     assert own[CONFIRMED] > other[CONFIRMED]
     # 24 networks of 5 observables: |z| > 4.2 is met by chance in 0.3 % of such trials.
-    assert max(abs(z) for found in deviates(judged, "network").values() for z in found) < 4.2
+    assert (
+        max(abs(z) for found in deviates([j.reports["network"].comparisons for j in judged]).values() for z in found)
+        < 4.2
+    )
