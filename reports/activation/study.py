@@ -22,7 +22,7 @@ from giantsteps.derivations.expressions.normal_form import as_polynomial
 from giantsteps.numerics.balls.arithmetic import precision
 from giantsteps.numerics.balls.coefficients import Certified, HermiteBalls, hermite_balls, hermite_coefficients_ball
 from giantsteps.numerics.balls.integrals import LIMIT_REACHED
-from giantsteps.reports.activation.learning import Learning, Means, bounds_at, warnings_of, with_best_spike
+from giantsteps.reports.activation.learning import Learning, bounds_at, warnings_of, with_best_spike
 from giantsteps.reports.command_line.machine.allowance import OutOfTimeError, allowance
 
 if TYPE_CHECKING:
@@ -209,7 +209,8 @@ def examine(
         lambda why: Learning(missing=f"{why} before they were found", unresolved=True),
     )
     found = parts.part("best spike", lambda _: with_best_spike(found, activation, goal, bulk), lambda _: found)
-    means = Means(hermite[0].rounded, _curvature(hermite[2]), target_mean.rounded)
+    curvature = _curvature(hermite[2])
+    means = f"E[sigma] = {hermite[0].rounded}, E[sigma''] = {curvature}, E[g] = {target_mean.rounded}"
     return ActivationStudy(
         activation=activation,
         target=goal,

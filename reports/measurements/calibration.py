@@ -9,18 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from giantsteps.reports.figures import canvas
-from giantsteps.reports.measurements import close_basins, learned_basins, network_trial
+from giantsteps.reports.measurements import close_basins, learned_basins, measured_networks, network_trial
 from giantsteps.reports.measurements.experiments import read
-from giantsteps.reports.measurements.models import (
-    DATA,
-    ITEMS,
-    LANDMARK,
-    LANDMARK_RUN,
-    MODELS,
-    RUNS,
-    Drawn,
-    Item,
-)
+from giantsteps.reports.measurements.models import DATA, ITEMS, LANDMARK, LANDMARK_RUN, MODELS, RUNS, Drawn, Item
 from giantsteps.reports.measurements.normal_deviates import (
     LEVEL,
     deviates,
@@ -32,7 +23,7 @@ from giantsteps.reports.measurements.normal_deviates import (
 )
 from giantsteps.reports.measurements.study import Study, Table
 from giantsteps.reports.measurements.theory import landmark
-from giantsteps.verify.checks.finite_size import CONFIRMED, INCONCLUSIVE, REFUTED, Comparison, Report
+from giantsteps.verify.checks.finite_size import CONFIRMED, INCONCLUSIVE, REFUTED, Comparison, Report, normal_deviate
 
 Array = NDArray[np.float64]
 
@@ -98,7 +89,7 @@ def study() -> Study | None:
 
 def _network_deviates() -> list[float]:
     """The test errors of the trained networks, measured and judged elsewhere, beside their own theory."""
-    return [row.z("network") for row in network_trial.judged().rows] if network_trial.DATA.is_file() else []
+    return [row.z("network") for row in network_trial.judged().rows] if measured_networks.DATA.is_file() else []
 
 
 def _more(judged: Sequence[Judged]) -> str:
@@ -273,13 +264,10 @@ def _models_table(judged: Sequence[Judged]) -> Table:
 
 
 def _landmark_table(data: Mapping[str, object]) -> tuple[Table, ...]:
-    from scipy.special import ndtri, stdtr
-
     dimension, seeds = LANDMARK_RUN
     rows = []
     for name, (theory, mean, error) in landmark(data).items():  # type: ignore[arg-type]
-        t = (mean - theory) / error
-        z = float(np.copysign(-ndtri(stdtr(seeds - 1, -abs(t))), t))
+        z = normal_deviate((mean - theory) / error, seeds - 1)
         rows.append(f"{name.replace('_', ' ')} | {theory:.5g} | {mean:.5g} +- {error:.2g} | {z:+.2f}")
     if not rows:
         return ()
