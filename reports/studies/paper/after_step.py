@@ -95,7 +95,7 @@ def figure_2(data: Data) -> draw.Figure:
     """Test error against alpha for several batches of the step: a row for each setting, the differences beside."""
     canvas, *panels = draw.panels(columns=2, rows=len(at.PANELS))
     for panel, axes, beside in zip(at.PANELS, panels[::2], panels[1::2], strict=True):
-        infinite = solve_batch(panel.model(np.inf), alpha=ALPHAS).test_error
+        infinite = solve_batch(panel.aligned, alpha=ALPHAS).test_error
         axes.plot(ALPHAS, infinite, color=draw.DARK, lw=1.2, ls=":", label=r"$\alpha_0 = \infty$")
         axes.axhline(panel.best_linear, color="black", lw=1.0, ls="--", label="best linear predictor")
         curves = BY_BATCH[panel.name]

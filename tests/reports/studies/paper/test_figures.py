@@ -205,7 +205,7 @@ def test_the_dashed_line_is_the_best_linear_predictor() -> None:
 
 
 def test_the_output_along_the_target_is_that_along_the_spike_at_alignment_one() -> None:
-    infinite = SINE_PANEL.model(np.inf).changed(alpha=4.0)
+    infinite = SINE_PANEL.aligned.changed(alpha=4.0)
     x = np.linspace(-1.0, 1.0, 5)
     assert along_target(infinite, x) == pytest.approx(along_spike_of(infinite, x), rel=1e-12)
     # The same function as `Solution.plot` draws, straight between points 0.04 apart.
