@@ -23,7 +23,6 @@ from giantsteps.reports.measurements.study import Study
 from giantsteps.reports.page.claims import (
     Around,
     address,
-    counts_by_verdict,
     folded,
     glyph,
     search_script,
@@ -121,7 +120,7 @@ def site(material: Material) -> dict[str, str]:
     library = public_names()
     pages = [
         _landing(material, claims, summary["mutants"]),
-        *_claims(claims, around, library),
+        *_claims(material.ledger, claims, around, library),
         *_derivations(material),
         _library(claims, library),
         *_others(material, claims),
@@ -213,10 +212,12 @@ def by_chapter(views: Iterable[tuple[str, View]]) -> dict[Chapter, list[View]]:
     return {chapter: members for chapter, members in found.items() if members}
 
 
-def _claims(views: Sequence[ClaimView], around: Mapping[str, Around], library: Sequence[PublicName]) -> list[Page]:
+def _claims(
+    ledger: Ledger, views: Sequence[ClaimView], around: Mapping[str, Around], library: Sequence[PublicName]
+) -> list[Page]:
     """The list of all claims, the chapters with their formulas, and a page for each claim."""
     chapters = by_chapter((view.entry.claim.id, view) for view in views)
-    counts = counts_by_verdict(views)
+    counts = [(name, count) for name, count in ledger.summary.items() if count]
     pages = _chapters("claim", "Claims", chapters, verdicts=counts, library=library)
     for chapter, members in chapters.items():
         for view, before, after in zip(members, [None, *members], [*members[1:], None], strict=False):
