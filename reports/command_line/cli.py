@@ -9,6 +9,7 @@ import errno
 import importlib
 import sys
 from collections.abc import Sequence
+from types import TracebackType
 from typing import TYPE_CHECKING
 
 import click
@@ -158,56 +159,72 @@ _REFUSALS = frozenset(
 )
 
 
-def exit_code(error: BaseException, debug: bool, args: Sequence[str]) -> int:
-    """The exit code of a command line that an error ended, whose sentence is told; one that nobody foresaw has code 4.
+class Boundary:
+    """The outermost boundary: an error that nobody foresaw becomes one sentence and exit code 4.
 
-    `args` is the command line, for the sentence. With ``debug`` the traceback is shown too.
+    `code` is the exit code once the block has ended; `args` is the command line, for the sentence. With ``debug`` the
+    traceback is shown too.
     """
-    if debug and not isinstance(error, _FORESEEN):
-        import traceback
 
-        traceback.print_exception(error)
-    match error:
-        case SystemExit():
-            raise error
-        case _ if signals.interrupted():
-            return INTERRUPTED
-        case signals.Terminated():
-            return error.code
-        case click.exceptions.Exit():
-            return error.exit_code
-        case KeyboardInterrupt() | click.exceptions.Abort():
-            return INTERRUPTED
-        case BrokenPipeError():
-            streams.silence(sys.stdout)
-            return BROKEN_PIPE
-        case InputProblem():
-            return complain(str(error), error.code)
-        case click.exceptions.NoArgsIsHelpError():
-            return complain(error.format_message(), UNUSABLE, bare=True)
-        case click.UsageError():
-            return complain(usage_sentence(error, args), UNUSABLE)
-        case click.ClickException():
-            return complain(error.format_message(), UNUSABLE)
-        case ModuleNotFoundError() if sentence := missing(error):
-            return complain(sentence, UNUSABLE)
-        case MemoryError():
-            return complain(
-                "what was asked for does not fit in memory; ask for fewer points or a smaller dimension, for "
-                "example --dimension 400",
-                UNUSABLE,
-            )
-        case OSError() if error.errno in _REFUSALS:
-            where = f": {shown(str(error.filename), 120)}" if error.filename else ""
-            return complain(
-                f"the system refused to write or read ({error.strerror}{where}); free space, permissions or "
-                "another place may help, for example TMPDIR=/var/tmp giantsteps ...",
-                UNUSABLE,
-            )
-        case _:
-            sentence = " ".join(f"{type(error).__name__}: {error}".split())
-            hint = "" if debug else "; --debug shows where"
-            return complain(f"internal error, please report it: {sentence[:300]}{hint}", INTERNAL)
+    def __init__(self, debug: bool, args: Sequence[str]) -> None:
+        self.debug = debug
+        self.args = args
+        self.code = 0
+
+    def __enter__(self) -> Boundary:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> bool:
+        if error is None:
+            return False
+        if self.debug and not isinstance(error, _FORESEEN):
+            import traceback
+
+            traceback.print_exception(kind, error, trace)
+        match error:
+            case SystemExit():
+                return False
+            case _ if signals.interrupted():
+                self.code = INTERRUPTED
+            case signals.Terminated():
+                self.code = error.code
+            case click.exceptions.Exit():
+                self.code = error.exit_code
+            case KeyboardInterrupt() | click.exceptions.Abort():
+                self.code = INTERRUPTED
+            case BrokenPipeError():
+                self.code = BROKEN_PIPE
+                streams.silence(sys.stdout)
+            case InputProblem():
+                self.code = complain(str(error), error.code)
+            case click.exceptions.NoArgsIsHelpError():
+                self.code = complain(error.format_message(), UNUSABLE, bare=True)
+            case click.UsageError():
+                self.code = complain(usage_sentence(error, self.args), UNUSABLE)
+            case click.ClickException():
+                self.code = complain(error.format_message(), UNUSABLE)
+            case ModuleNotFoundError() if sentence := missing(error):
+                self.code = complain(sentence, UNUSABLE)
+            case MemoryError():
+                self.code = complain(
+                    "what was asked for does not fit in memory; ask for fewer points or a smaller dimension, for "
+                    "example --dimension 400",
+                    UNUSABLE,
+                )
+            case OSError() if error.errno in _REFUSALS:
+                where = f": {shown(str(error.filename), 120)}" if error.filename else ""
+                self.code = complain(
+                    f"the system refused to write or read ({error.strerror}{where}); free space, permissions or "
+                    "another place may help, for example TMPDIR=/var/tmp giantsteps ...",
+                    UNUSABLE,
+                )
+            case _:
+                sentence = " ".join(f"{type(error).__name__}: {error}".split())
+                hint = "" if self.debug else "; --debug shows where"
+                self.code = complain(f"internal error, please report it: {sentence[:300]}{hint}", INTERNAL)
+        return True
 
 
 def usage_sentence(error: click.UsageError, args: Sequence[str]) -> str:
@@ -241,19 +258,15 @@ def wants_debug(args: Sequence[str]) -> bool:
 
 def run(args: Sequence[str]) -> int:
     """Run the command line given by ``args``, or answer the shell that asks what may follow; the exit code."""
-    code = 0
-    try:
-        with signals.interruptible():
-            try:
-                if not completion.answer(cli):
-                    # click's own main() would answer a broken pipe and Ctrl-C in its way; `exit_code` does it in ours.
-                    with cli.make_context("giantsteps", list(args)) as context:
-                        code = int(cli.invoke(context) or 0)
-            finally:
-                sys.stdout.flush()
-    except BaseException as error:
-        return exit_code(error, wants_debug(args), args)
-    return code
+    with Boundary(wants_debug(args), list(args)) as boundary, signals.interruptible():
+        try:
+            if not completion.answer(cli):
+                # click's own main() would answer a broken pipe and Ctrl-C in its way; the boundary does it in ours.
+                with cli.make_context("giantsteps", list(args)) as context:
+                    boundary.code = int(cli.invoke(context) or 0)
+        finally:
+            sys.stdout.flush()
+    return boundary.code
 
 
 def main() -> int:

@@ -11,7 +11,7 @@ from typing import Any
 import click
 import pytest
 
-from giantsteps.reports.command_line.cli import COMMANDS, exit_code, named
+from giantsteps.reports.command_line.cli import COMMANDS, Boundary, named
 from giantsteps.reports.command_line.console import Chapters, Progress, verdict_text
 from giantsteps.reports.command_line.extras import DISTRIBUTIONS, extra_of, missing
 from giantsteps.reports.command_line.in_options import in_options
@@ -66,12 +66,10 @@ def test_what_happens_is_one_sentence_and_an_exit_code(
     error: BaseException, code: int, words: tuple[str, ...], capfd: pytest.CaptureFixture[str]
 ) -> None:
     for debug in (False, True):
-        try:
+        with Boundary(debug, ["solve"]) as boundary:
             raise error
-        except BaseException as raised:
-            found = exit_code(raised, debug, ["solve"])
-        assert found == code
         err = capfd.readouterr().err
+        assert boundary.code == code
         assert ("Traceback" in err) is (debug and bool(words))
         assert all(word in err for word in words if not (debug and word == "--debug"))
         assert debug or err.count("\n") == bool(words)

@@ -12,8 +12,7 @@ from markupsafe import Markup, escape
 
 import giantsteps
 import giantsteps.reports.measurements.network_trial as network_trial_module
-from giantsteps.reports.measurements import measured_networks
-from giantsteps.reports.measurements.experiments import read
+from giantsteps.reports.measurements import experiments, measured_networks
 from giantsteps.reports.measurements.study import Study
 from giantsteps.reports.page.claims import address, folded
 from giantsteps.reports.page.results import RESULTS
@@ -133,7 +132,7 @@ def test_the_library_has_a_page_with_links_to_the_claims_that_it_computes() -> N
 
 def test_the_trial_of_the_networks_is_computed_from_the_measurements() -> None:
     trial, figure = network_trial_module.network_trial() or pytest.fail("the measurements come with the sources")
-    data = read(measured_networks.DATA)
+    data = experiments.read(measured_networks.DATA)
     assert [row.name for row in trial.rows] == list(data)
     for row in trial.rows:
         largest = max(data[row.name], key=int)
