@@ -286,10 +286,10 @@ def exponential_of(inner: Growth) -> Growth:
 
 
 def exp_upper(x: Fraction) -> Fraction:
-    """An upper bound of exp(x); raises GrowsTooFast beyond exp(3400)."""
+    """An upper bound of exp(x), below exp(-3400) that number; raises GrowsTooFast beyond exp(3400)."""
     if x > LARGEST_ARGUMENT:
         raise GrowsTooFast("a factor of the expression is too large to be bounded")
-    return _up(at("exp", x, _BITS)[1])
+    return _up(at("exp", max(x, -LARGEST_ARGUMENT), _BITS)[1])
 
 
 def _exp_growth(u: Expression, piece: Interval) -> Growth:

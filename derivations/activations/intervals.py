@@ -160,7 +160,7 @@ _LIMITS: dict[str, tuple[End, End, End]] = {
     "exp": (Fraction(0), math.inf, LARGEST_ARGUMENT),
     "tanh": (Fraction(-1), Fraction(1), LARGEST_ARGUMENT),
     "sigmoid": (Fraction(0), Fraction(1), LARGEST_ARGUMENT),
-    "softplus": (Fraction(0), math.inf, LARGEST_ARGUMENT),
+    "softplus": (Fraction(0), math.inf, math.inf),
     "erf": (Fraction(-1), Fraction(1), Fraction(58)),
     "erfc": (Fraction(0), Fraction(2), Fraction(58)),
     "sinh": (-math.inf, math.inf, LARGEST_ARGUMENT),
@@ -185,8 +185,10 @@ def at(name: str, x: Fraction, bits: int) -> tuple[Fraction, Fraction]:
                 ball = (-place).erfc()
             case "sigmoid":
                 ball = 1 / (1 + (-place).exp())
-            case "softplus":  # softplus(x) = x + softplus(-x)
-                ball = (-abs(place)).exp().log1p() + max(place, arb(0))
+            case "softplus":  # softplus(x) = x + softplus(-x), and softplus(-x) falls to 0
+                far = abs(x) > LARGEST_ARGUMENT
+                rest = (-min(abs(place), arb(fmpq(LARGEST_ARGUMENT.numerator, 1)))).exp().log1p()
+                ball = (rest.union(arb(0)) if far else rest) + max(place, arb(0))
             case _:
                 ball = getattr(place, name)()
         if not ball.is_finite():

@@ -20,7 +20,6 @@ Labels of margin losses are the sign of the target plus noise.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from concurrent.futures import Executor
 from dataclasses import replace
 from functools import cache
 
@@ -30,18 +29,14 @@ from giantsteps.numerics.bounds.learned_bias import Basins, learned_bias, scan_r
 from giantsteps.numerics.experiments import convex_readout, readout
 from giantsteps.numerics.experiments.bias_search import Fitted, best_bias
 from giantsteps.numerics.experiments.ensembles import Array, FeatureMap, Sizes, block_rows
-from giantsteps.numerics.experiments.inputs import Inputs
 from giantsteps.numerics.experiments.measure import Row, fresh_outputs, order_parameters
 from giantsteps.numerics.experiments.ridge import (
     Job,
     Prediction,
-    Simulation,
-    checked,
     draw,
     natural_scales,
     predicted,
     samples_of,
-    simulated,
 )
 from giantsteps.numerics.gaussian.evaluate import compile_numpy
 from giantsteps.numerics.models.gradient_step import INSTEAD
@@ -64,36 +59,12 @@ _ROUNDING = 1e-10
 _WHOLE_LINE = (-np.inf, np.inf)
 
 
-def simulate_loss(
-    model: Model | Network,
-    *,
-    dimension: int,
-    seeds: int,
-    seed: int,
-    kind: str,
-    learned: bool,
-    basins: Basins | None,
-    inputs: Inputs,
-    progress: Callable[[int, int], None] | None,
-    executor: Executor | None,
-) -> Simulation:
-    """Run `seeds` experiments at dimension d with the model's loss; with `learned`, each learns a bias.
-
-    As `numerics.experiments.simulate.simulate`, which see.
+def check_learned(features: Model | Network, kind: str) -> None:
+    """A bias is learned at a positive ridge, and searched on the scale of the arguments of sigma: raises
+    SimulationError where either is missing, and for the equivalent map.
     """
-    features = checked(model, kind, seeds)
-    if learned and kind == "equivalent":
+    if kind == "equivalent":
         raise SimulationError("a learned bias is simulated for kinds srf and network, not for the equivalent map")
-    if learned:
-        _check_learned(features)
-    return simulated(
-        _experiment, features, dimension=dimension, seeds=seeds, seed=seed, kind=kind, inputs=inputs,
-        progress=progress, executor=executor, learned=learned, basins=basins,
-    )[0]  # fmt: skip
-
-
-def _check_learned(features: Model | Network) -> None:
-    """A bias is learned at a positive ridge, and searched on the scale of the arguments of sigma."""
     if features.ridge == 0.0:
         raise SimulationError("a learned bias needs a positive ridge, for example ridge = 1e-3")
     if isinstance(features, Network):
@@ -108,7 +79,7 @@ def _check_learned(features: Model | Network) -> None:
 
 
 def predict_loss(model: Model, *, learned: bool, basins: Basins | None, sizes: Sizes | None) -> Prediction:
-    """The theory beside `simulate_loss`, as `numerics.experiments.simulate.predict`."""
+    """The theory beside `experiment`, as `numerics.experiments.simulate.predict`."""
     if not learned:
         return _predicted(model, None, sizes)
     found = learned_bias(model)
@@ -161,7 +132,7 @@ def _scales(model: Model, values: dict[str, float], solution: Solution) -> dict[
     return scales
 
 
-def _experiment(task: Job) -> tuple[Row]:
+def experiment(task: Job) -> tuple[Row]:
     """One seed: draw the map, fit the readout (and the bias), measure."""
     sizes, loss, model = task.sizes, task.model.loss, task.model
     weights, batch, inputs, noise, test = task.streams

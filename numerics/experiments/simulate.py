@@ -9,15 +9,17 @@ import numpy as np
 
 from giantsteps.numerics.accepts import accepts
 from giantsteps.numerics.bounds.learned_bias import Basins
-from giantsteps.numerics.experiments.any_loss import predict_loss, simulate_loss
+from giantsteps.numerics.experiments.any_loss import check_learned, experiment, predict_loss
 from giantsteps.numerics.experiments.ensembles import Sizes
 from giantsteps.numerics.experiments.inputs import GAUSSIAN, Inputs
 from giantsteps.numerics.experiments.ridge import (
     OF_LETTERS,
     Prediction,
     Simulation,
+    checked,
     drawn_as,
     simulate_ridges,
+    simulated,
 )
 from giantsteps.numerics.models.given import instance_of, model_of, square_only, subject_of, whole_number, within_reach
 from giantsteps.numerics.models.model import Model
@@ -75,10 +77,13 @@ def simulate(
             progress=progress, executor=executor,
         )  # fmt: skip
         return runs[0]
-    return simulate_loss(
-        model, dimension=dimension, seeds=seeds, seed=seed, kind=kind, learned=learned, basins=basins, inputs=inputs,
-        progress=progress, executor=executor,
-    )  # fmt: skip
+    features = checked(model, kind, seeds)
+    if learned:
+        check_learned(features, kind)
+    return simulated(
+        experiment, features, dimension=dimension, seeds=seeds, seed=seed, kind=kind, inputs=inputs,
+        progress=progress, executor=executor, learned=learned, basins=basins,
+    )[0]  # fmt: skip
 
 
 @accepts(model=model_of)

@@ -169,8 +169,8 @@ def _margin(margin: float | None) -> str:
 def run_ledger(profile: str, ids: list[str] | None, quiet: bool, seed: int = 0) -> Ledger:
     """Run the ledger on all cores, with progress; a seed other than 0 draws afresh."""
     from giantsteps.reports.command_line.machine.workers import pool
-    from giantsteps.verify.claims.index import run_ledger as run
     from giantsteps.verify.claims.paper import PAPER
+    from giantsteps.verify.ledger.run import run
 
     units = len(PAPER.modules)
     said = Chapters(PAPER.modules, quiet)
@@ -180,7 +180,7 @@ def run_ledger(profile: str, ids: list[str] | None, quiet: bool, seed: int = 0) 
         progress.step(module.rsplit(".", 1)[-1])
 
     with Progress("checking claims", units, quiet=quiet) as progress, pool(near=PAPER.modules) as executor:
-        return run(profile, ids, executor, arrived, seed=seed)
+        return run(PAPER, profile, ids, executor, arrived, seed=seed)
 
 
 def ledger_table(ledger: Ledger) -> str:

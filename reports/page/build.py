@@ -27,10 +27,9 @@ from giantsteps.reports.text.ledger_files import (
 )
 from giantsteps.reports.text.mathematics import blocks, remember
 from giantsteps.verify.claims.index import all_claims
-from giantsteps.verify.claims.index import run_ledger as run
 from giantsteps.verify.claims.paper import PAPER
 from giantsteps.verify.ledger.document import as_json, dumps
-from giantsteps.verify.ledger.run import Beside, Ledger
+from giantsteps.verify.ledger.run import Beside, Ledger, run
 from giantsteps.verify.ledger.second_kernel import RECORD
 
 if TYPE_CHECKING:
@@ -103,7 +102,7 @@ def build(
             said.arrived(module)
             progress.step(module.rsplit(".", 1)[-1])
 
-        ledger = run(profile, None, executor, arrived, described)
+        ledger = run(PAPER, profile, None, executor, arrived, described)
 
         def gathered(futures: Sequence[Future[Any]], what: str) -> list[Any]:
             """What these made that is there, one by one."""

@@ -16,6 +16,7 @@ import pytest
 import giantsteps
 from giantsteps.derivations.saddle_point import symbols
 from giantsteps.numerics.models.model import UNIFORM, Model, ModelError, ReadoutGroup
+from giantsteps.numerics.models.solution import Solution
 from giantsteps.numerics.saddle_point.any_loss import convex
 from giantsteps.numerics.saddle_point.one_group.batch import solve_batch
 from giantsteps.numerics.saddle_point.solve import solve
@@ -120,8 +121,12 @@ def _one(model: Model) -> bool:
 
 
 @cache
+def by_solver(model: Model) -> Solution:
+    return solve(model)
+
+
 def doubles(model: Model) -> Answer:
-    return _answer(solve(model))
+    return _answer(by_solver(model))
 
 
 def batch(model: Model) -> Answer | None:
@@ -142,6 +147,7 @@ def cut(model: Model) -> Answer | None:
     return Answer(found.test, found.training, found.estimate, order)
 
 
+@cache
 def as_convex(model: Model) -> Answer | None:
     # A path to 1e-8 of everything; at such ridges the equations of other losses are out of its reach.
     if model.rank > 2 or model.ridge < 1e-3 or model.alpha > 50.0:
@@ -207,7 +213,7 @@ def test_every_route_leads_to_the_same_numbers(name: str, route: str) -> None:
 @pytest.mark.parametrize("name", MODELS)
 def test_a_finite_width_is_the_same_by_every_route(name: str) -> None:
     model = MODELS[name]
-    expected = solve(model).at_width(300)
+    expected = by_solver(model).at_width(300)
     size = 1.0 + expected.test_error + model.noise
     if _one(model):
         found = solve_batch(model, alpha=[model.alpha]).at_width(300)

@@ -92,6 +92,14 @@ def _cheaply_vanishes(residual: sp.Expr) -> str | None:
     return "linearity of expectations" if zero_as_fraction(_linear(residual)) else None
 
 
+def _is_real(part: sp.Expr) -> bool:
+    if isinstance(part, sp.Add | sp.Mul):
+        return all(map(_is_real, part.args))
+    if isinstance(part, sp.Pow) and part.exp.is_Rational:
+        return _is_real(part.base)
+    return bool(part.is_real)
+
+
 @lru_cache(maxsize=8192)
 def zero_as_fraction(expression: sp.Expr) -> bool:
     """Whether an expression is zero in the kernel's normal form, a fraction of polynomials in its leaves, which are
@@ -104,7 +112,7 @@ def zero_as_fraction(expression: sp.Expr) -> bool:
             return part
         if isinstance(part, sp.Add | sp.Mul):
             return part.func(*map(hidden, part.args))
-        if isinstance(part, sp.Pow) and part.exp.is_Rational:
+        if isinstance(part, sp.Pow) and part.exp.is_Rational and (part.exp.is_Integer or _is_real(part.base)):
             return hidden(part.base) ** part.exp
         if isinstance(part, sp.Number) or part is sp.zoo:
             raise Refused(f"{part} is no rational number")

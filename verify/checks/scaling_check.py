@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from functools import lru_cache
 
 import sympy as sp
 
 from giantsteps.verify.checks import scaling
 from giantsteps.verify.checks.evaluate import Functions, Place, evaluate
 from giantsteps.verify.checks.finite_size import REFUTED
-from giantsteps.verify.checks.simulation import OUTCOMES, ByExperiment
+from giantsteps.verify.checks.simulation import OUTCOMES, ByExperiment, recalled
 from giantsteps.verify.protocol.claim import Claim, Profile
 from giantsteps.verify.protocol.evidence import Evidence, FiniteSize
 from giantsteps.verify.protocol.paper import Paper
@@ -48,7 +47,7 @@ class ByScaling(ByExperiment):
     def run(self, claim: Claim, profile: Profile, paper: Paper) -> Evidence:
         """The evidence; raises TypeError for a statement that is not an equation."""
         statement = self.equation(claim)
-        series = _recalled(self.experiment, statement.lhs, profile)
+        series = recalled(self.experiment, statement.lhs, profile)
         report = scaling.compare_all(
             [
                 scaling.Series(model, m.dimensions, m.samples, evaluate(statement.rhs, m.values, m.functions))
@@ -70,11 +69,5 @@ class ByScaling(ByExperiment):
 
     def places(self, claim: Claim, profile: Profile) -> tuple[Place, ...]:
         """Where the exponent is tested: every model."""
-        found = _recalled(self.experiment, self.equation(claim).lhs, profile).values()
+        found = recalled(self.experiment, self.equation(claim).lhs, profile).values()
         return tuple(Place(m.values, m.functions, exponent=True) for m in found)
-
-
-@lru_cache(maxsize=64)
-def _recalled(experiment: Experiment, quantity: sp.Basic, profile: Profile) -> Mapping[str, Scaled]:
-    """What an experiment measures of a quantity, once for a statement and all its mutants."""
-    return experiment(quantity, profile)

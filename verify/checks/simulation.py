@@ -39,6 +39,7 @@ class Measured:
 
 
 Model = TypeVar("Model")
+Found = TypeVar("Found")
 Experiment = Callable[[sp.Basic, Profile], Mapping[str, tuple[Measured, ...]]]
 
 
@@ -109,7 +110,7 @@ class BySimulation(ByExperiment):
                 )
                 for m in measured
             ]
-            for model, measured in _recalled(self.experiment, statement.lhs, profile).items()
+            for model, measured in recalled(self.experiment, statement.lhs, profile).items()
         }
         report = finite_size.compare_all(observables, curved=True)
         decided = [c for c in report.comparisons if c.z is not None and c.critical_z is not None]
@@ -127,11 +128,13 @@ class BySimulation(ByExperiment):
 
     def places(self, claim: Claim, profile: Profile) -> tuple[Place, ...]:
         """Where the right-hand side is tested: every model at every dimension."""
-        found = _recalled(self.experiment, self.equation(claim).lhs, profile).values()
+        found = recalled(self.experiment, self.equation(claim).lhs, profile).values()
         return tuple(Place(m.values, m.functions) for measured in found for m in measured)
 
 
 @lru_cache(maxsize=64)
-def _recalled(experiment: Experiment, quantity: sp.Basic, profile: Profile) -> Mapping[str, tuple[Measured, ...]]:
+def recalled(
+    experiment: Callable[[sp.Basic, Profile], Mapping[str, Found]], quantity: sp.Basic, profile: Profile
+) -> Mapping[str, Found]:
     """What an experiment measures of a quantity, once for a statement and all its mutants."""
     return experiment(quantity, profile)

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from concurrent.futures import Executor
 from functools import lru_cache
 
 from giantsteps.derivations.expressions.exact import alone
 from giantsteps.verify.claims.paper import PAPER
-from giantsteps.verify.ledger.run import Beside, Examined, Ledger, run
+from giantsteps.verify.ledger.run import Examined
 from giantsteps.verify.ledger.run import examine as examine_claim
 from giantsteps.verify.protocol.claim import Claim
 from giantsteps.verify.protocol.order import collected
@@ -24,20 +22,6 @@ def all_claims() -> tuple[Claim, ...]:
 def claims(beginning: str = "") -> tuple[Claim, ...]:
     """The claims whose ids begin so, by default all, in the order of the paper; none where none does."""
     return tuple(claim for claim in all_claims() if claim.id.startswith(beginning))
-
-
-def run_ledger(
-    profile_name: str,
-    ids: Iterable[str] | None = None,
-    executor: Executor | None = None,
-    progress: Callable[[str], None] | None = None,
-    beside: Beside | None = None,
-    seed: int = 0,
-) -> Ledger:
-    """Run the ledger, or the claims ``ids`` with all they rest on, a ``seed`` other than 0 on fresh draws. Raises
-    LedgerError for an unknown id.
-    """
-    return run(PAPER, profile_name, ids, executor, progress, beside, seed)
 
 
 def examine(claim: Claim, profile_name: str, seed: int = 0) -> Examined:

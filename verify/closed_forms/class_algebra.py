@@ -27,7 +27,7 @@ from giantsteps.verify.checks.checker import zero_as_fraction
 c = symbols.c
 e = sp.Symbol("e", positive=True)
 # The imaginary unit, of which a coefficient is a polynomial: it vanishes with the real and the imaginary part.
-_I = sp.Symbol("i", real=True)
+_I = sp.Symbol("i", complex=True)
 
 
 class OutsideClassError(ValueError):
@@ -68,8 +68,8 @@ class _Reducer:
         return expression.xreplace(found)
 
     def _radical_power(self, power: sp.Expr) -> sp.Expr:
-        if power.exp.q != 2:
-            raise OutsideClassError(f"the root {power} is not a square root")
+        if power.exp.q != 2 or power.has(_I):
+            raise OutsideClassError(f"the root {power} is no square root of something real")
         base = self._without_radicals(power.base)
         constant, factors = _factors(base)
         result = constant**power.exp

@@ -44,21 +44,17 @@ def errata(ledger: Ledger, paper: Paper) -> tuple[ErratumReport, ...]:
 
     Errata whose claims are not both in the ledger are left out, and so are printed claims that passed.
     """
-    return _reported(ledger, paper.errata, _misprinted)
+    return _reported(ledger, paper.errata, lambda e: e.claim.role is Role.PRINTED and e.verdict is Verdict.REFUTED)
 
 
 def conventions(ledger: Ledger, paper: Paper) -> tuple[ErratumReport, ...]:
     """The conventions of sources and the readings that checks found to differ from ours, as `errata` has misprints."""
-    return _reported(ledger, paper.conventions, _differs)
-
-
-def _misprinted(entry: Entry) -> bool:
-    return entry.claim.role is Role.PRINTED and entry.verdict is Verdict.REFUTED
-
-
-def _differs(entry: Entry) -> bool:
-    refuted_reading = entry.claim.role is Role.READING and entry.verdict is Verdict.REFUTED
-    return refuted_reading or entry.verdict is Verdict.CONVENTION
+    refuted = Role.READING, Verdict.REFUTED
+    return _reported(
+        ledger,
+        paper.conventions,
+        lambda e: e.verdict is Verdict.CONVENTION or (e.claim.role, e.verdict) == refuted,
+    )
 
 
 def _reported(ledger: Ledger, listed: Iterable[Erratum], found: Callable[[Entry], bool]) -> tuple[ErratumReport, ...]:

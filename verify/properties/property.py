@@ -20,7 +20,7 @@ from giantsteps.derivations.expressions.calculus import derivative
 from giantsteps.derivations.expressions.parser import parse
 from giantsteps.derivations.expressions.tree import Expression, ExpressionError
 from giantsteps.numerics.balls.arithmetic import BallError, PrecisionError
-from giantsteps.numerics.balls.coefficients import conditional_balls, hermite_balls
+from giantsteps.numerics.balls.coefficients import hermite_balls
 from giantsteps.numerics.bounds.of_model import bounds
 from giantsteps.numerics.bounds.results import Bounds
 from giantsteps.numerics.certificates.certify import certify
@@ -80,7 +80,6 @@ class Theory:
     precisely: Callable[..., Any] = evaluate_mpmath
     analysed: Callable[[Expression], Activation] = Activation.checked
     hermite_balls: Callable[..., Any] = hermite_balls
-    conditional_balls: Callable[..., Any] = conditional_balls
     store: Callable[..., Store] = Store
     drift: Callable[[Mapping[str, Any], Mapping[str, Any]], list[str]] = drift
 

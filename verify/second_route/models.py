@@ -93,11 +93,11 @@ def functions_of(
     model: Model, along_spike: Callable[[Model], Mapping[str, Callable[[Array], Array]]] = saddle_points.functions_of
 ) -> Mapping[str, Callable[..., Any]]:
     """The functions along the spike of a model, from their definitions, and its target."""
-    functions = {name: partial(_at_distinct, of) for name, of in along_spike(model).items()}
+    functions = {name: partial(at_distinct, of) for name, of in along_spike(model).items()}
     return {**functions, "g": partial(along.evaluated, model.target.expression)}
 
 
-def _at_distinct(function: Callable[[Array], Array], kappa: Array) -> Array:
+def at_distinct(function: Callable[[Array], Array], kappa: Array) -> Array:
     """The function at each distinct place once: grids in several variables repeat them."""
     kappa = np.asarray(kappa, dtype=float)
     distinct, inverse = _distinct(kappa.tobytes(), kappa.shape)

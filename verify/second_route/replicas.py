@@ -27,14 +27,10 @@ from giantsteps.verify.second_route.saddle_point.letters import (
     GENERIC_LETTERS,
     model_at,
 )
-from giantsteps.verify.second_route.values import LETTERS, PAIRS, by_glyph, value
+from giantsteps.verify.second_route.values import LETTERS, PAIRS, by_glyph, generator_at, value
 
 R, B = s.replicas, s.inverse_temperature
 LOGS: Mapping[str, Callable[..., Any]] = {"L": lambda z: np.sin(z) + 0.3 * z + 0.5}
-
-
-def _random(point: Point) -> np.random.Generator:
-    return np.random.default_rng(int(float(point["seed"])))
 
 
 def gibbs(point: Point) -> Mapping[str, float]:
@@ -46,7 +42,7 @@ def gibbs(point: Point) -> Mapping[str, float]:
     offset = a - minimum
     exponent = -temperature * (curvature * offset**2 / 2 + 0.1 * offset**3 + 0.2 * offset**4)
     weight = np.exp(exponent - exponent.max())
-    coefficients = _random(point).uniform(0.2, 1.0, 5)
+    coefficients = generator_at(point).uniform(0.2, 1.0, 5)
     value = sum(h * a**k for k, h in enumerate(coefficients))
     return {
         s.gibbs_average.name: float(weight @ value / weight.sum()),
@@ -65,7 +61,7 @@ def log_average(point: Point) -> Mapping[str, float]:
 
 def triples(point: Point) -> Mapping[str, float]:
     """E of the product over three samples of exp(-B sum of two losses), by enumeration of all outcomes."""
-    generator = _random(point)
+    generator = generator_at(point)
     x, y = generator.normal(size=(4, 3)), generator.normal(size=4)
     probability = generator.dirichlet(np.ones(4))
     a = generator.normal(size=(2, 3))
@@ -85,12 +81,11 @@ def triples(point: Point) -> Mapping[str, float]:
 
 @dataclass(frozen=True)
 class Readouts:
-    """Two readouts a (2, p) of features mu0 + mu1 W x + mu2 xi with mu (3, p) at kappa: drawn, with what they see."""
+    """Two readouts a (2, p) of features mu0 + mu1 W x + mu2 xi at kappa: drawn, with what they see."""
 
     a: Array
     W: Array
     v: Array
-    mu: Array
     output: float
     field: float
     covariance: float
@@ -113,7 +108,7 @@ def drawn_readouts(generator: np.random.Generator, kappa: float, mu: Array, d: i
     field = mu[1] * (W @ across) + mu[2] * noise
     coefficients = np.hstack([(mu[1] * a) @ (W - np.outer(W @ v, v)), mu[2] * a]) / np.sqrt(p)
     return Readouts(
-        a, W, v, mu, float(a[0] @ features / np.sqrt(p)), float(a[0] @ field / np.sqrt(p)),
+        a, W, v, float(a[0] @ features / np.sqrt(p)), float(a[0] @ field / np.sqrt(p)),
         float(coefficients[0] @ coefficients[1]),
     )  # fmt: skip
 
@@ -122,7 +117,7 @@ def readouts(point: Point) -> Mapping[str, float]:
     """Output, m, zeta, local field, overlaps and covariances of the fields of two readouts, at the point's kappa or one
     that is drawn.
     """
-    generator = _random(point)
+    generator = generator_at(point)
     kappa = float(point.get(s.kappa.name, generator.normal()))
     mu = np.repeat([[float(GENERIC[f"mu{k}"](kappa))] for k in range(3)], 8, axis=1)
     at = drawn_readouts(generator, kappa, mu, 6)
@@ -157,7 +152,7 @@ def matrix(point: Point) -> Mapping[str, float]:
 
 def form(point: Point) -> Mapping[str, float]:
     """(1/2) a.q^ a for the matrix of conjugates written out."""
-    generator = _random(point)
+    generator = generator_at(point)
     count = int(float(point["count"]))
     a = generator.normal(size=count)
     matrix = float(point[s.q2_hat.name]) - float(point[s.V2_hat.name]) * np.eye(int(count))
@@ -212,10 +207,6 @@ AT_KAPPA = Domain((UNSYMMETRIC, *DOMAIN.ranges[1:], Range(s.kappa, -2.0, 2.0)), 
 SEEDED = Domain((Range("seed", 0.0, 1e6), Range(s.kappa, -1.5, 1.5)), (), (GENERIC_LETTERS,))
 
 
-def letters(point: Point) -> Mapping[str, Callable[..., object]]:
-    return GENERIC_LETTERS
-
-
 def random_features(point: Point) -> Mapping[str, float]:
     """One entry of the first layer of a random draw, with the bulk from the same draw without spike."""
     model = model_at(point)
@@ -246,7 +237,7 @@ def equivalent_feature(point: Point) -> Mapping[str, float]:
 
 def random_readout(point: Point) -> Mapping[str, float]:
     """Output, overlaps and covariance of the local fields of two random readouts, with two letters."""
-    generator, kappa, p = _random(point), value(point, s.kappa), 9
+    generator, kappa, p = generator_at(point), value(point, s.kappa), 9
     group = np.arange(p) >= 4
     mu = [np.where(group, GENERIC_LETTERS[f"mu{j}_2"](kappa), GENERIC_LETTERS[f"mu{j}_1"](kappa)) for j in range(3)]
     at = drawn_readouts(generator, kappa, np.array(mu), 7)
@@ -295,11 +286,6 @@ def few_replicas(point: Point) -> Mapping[str, float]:
     quadratic = B * target @ np.linalg.solve(curvature, target)
     log = -0.5 * np.linalg.slogdet(curvature)[1] - 0.5 * quadratic
     return {s.replicas.name: float(count), s.log_bracket.name: float(log)}
-
-
-def nothing_else(point: Point) -> Mapping[str, float]:
-    """The point says it all."""
-    return {}
 
 
 SIMULATED: Mapping[str, Model] = {

@@ -10,8 +10,7 @@ import sympy as sp
 from numpy.typing import NDArray
 
 from giantsteps.derivations.activations.activation import activation
-from giantsteps.derivations.free_energy.along_spike import mu0, mu1, mu2
-from giantsteps.derivations.language.expectation import Expectation
+from giantsteps.derivations.free_energy.along_spike import mu0, mu1, mu2, over_kappa
 from giantsteps.derivations.spectrum import symbols as s
 from giantsteps.numerics.experiments.ensembles import Sizes, spiked_random_features, trained_network
 from giantsteps.numerics.experiments.ridge import at_sizes as at_ratios
@@ -24,7 +23,7 @@ from giantsteps.verify.protocol.claim import Domain, Profile, Range
 from giantsteps.verify.second_route.gradient_step.real import steadied
 from giantsteps.verify.second_route.grids import normal_line
 from giantsteps.verify.second_route.models import GENERIC, between, functions_of
-from giantsteps.verify.second_route.values import by_glyph
+from giantsteps.verify.second_route.values import by_glyph, generator_at
 
 Array = NDArray[np.float64]
 
@@ -36,11 +35,6 @@ z = s.stieltjes_argument
 V = mu1**2 * s.V1 + mu2**2 * s.V2
 
 
-def E(integrand: sp.Expr) -> sp.Expr:
-    """Average over kappa."""
-    return Expectation(integrand, s.kappa)
-
-
 BELOW = Range(z, -3.0, -0.2)
 
 
@@ -50,17 +44,9 @@ PLAIN = Domain((BELOW, Range(s.kappa, -1.5, 1.5)), (), (GENERIC,))
 SEEDED = Domain((Range("seed", 0.0, 1e6), BELOW, Range(s.kappa, -1.5, 1.5)), (), (GENERIC,))
 
 
-def generic(point: Point) -> Mapping[str, Callable[..., object]]:
-    return GENERIC
-
-
-def _generator(point: Point) -> np.random.Generator:
-    return np.random.default_rng(int(float(point["seed"])))
-
-
 def population(point: Point) -> Mapping[str, float]:
     """E[phi_k phi_l] of the equivalent map in three dimensions, by sums over kappa and exact cubature across it."""
-    generator = _generator(point)
+    generator = generator_at(point)
     rows = generator.normal(size=(2, 3))
     same = int(float(point["seed"])) % 2 == 0
     if same:
@@ -88,7 +74,7 @@ def population(point: Point) -> Mapping[str, float]:
 
 def finite_features(point: Point) -> Mapping[str, float]:
     """Random features: the resolvent's trace, the slope of the log-determinant, and the weight of a random readout."""
-    generator = _generator(point)
+    generator = generator_at(point)
     n, p, argument, step = 9, 7, float(point[z.name]), 1e-5
     features = generator.normal(size=(n, p))
     covariance, readout = features.T @ features / p, generator.normal(size=p)
@@ -109,7 +95,7 @@ def finite_features(point: Point) -> Mapping[str, float]:
 
 def moments(point: Point) -> Mapping[str, float]:
     """A law of five values: the slope of ln E Z^R at zero by differences, and E ln Z."""
-    generator = _generator(point)
+    generator = generator_at(point)
     logs, weights = generator.normal(size=5), generator.dirichlet(np.ones(5))
 
     def log_moment(power: float) -> float:
@@ -120,7 +106,7 @@ def moments(point: Point) -> Mapping[str, float]:
 
 def samples(point: Point) -> Mapping[str, float]:
     """Features of three values, two readouts and four samples: the average over all 81 data sets, and one sample's."""
-    generator = _generator(point)
+    generator = generator_at(point)
     count, p = 4, 3
     values, weights = generator.normal(size=(3, p)), generator.dirichlet(np.ones(3))
     readouts = generator.normal(size=(2, p))
@@ -196,7 +182,8 @@ def _sizes(subject: Model | Network, d: int) -> Sizes:
 def _outlier_samples(model: Model, dimension: int, draws: range) -> tuple[float, ...]:
     functions, p = functions_of(model), round(model.beta * dimension)
     mean, mixed, along, linear, rest = (
-        evaluate(E(f), {}, functions) for f in (mu0**2, s.kappa * mu0 * mu1, s.kappa**2 * mu1**2, mu1**2, mu2**2)
+        evaluate(over_kappa(f), {}, functions)
+        for f in (mu0**2, s.kappa * mu0 * mu1, s.kappa**2 * mu1**2, mu1**2, mu2**2)
     )
     samples = []
     for seed in draws:

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+import numpy as np
 import sympy as sp
+from numpy.typing import NDArray
 
 from giantsteps.verify.checks.points import Point
 
@@ -17,6 +19,21 @@ PAIRS = ((0, 0), (0, 1), (1, 1))
 def value(point: Point, symbol: object) -> float:
     """One coordinate of a point."""
     return float(point[str(symbol)])
+
+
+def symmetric_at(point: Point, family: tuple[tuple[sp.Symbol, ...], ...]) -> NDArray[np.float64]:
+    """The values of a symmetric family X_ab, (2, 2)."""
+    return np.array([[value(point, family[a][b]) for b in LETTERS] for a in LETTERS])
+
+
+def generator_at(point: Point) -> np.random.Generator:
+    """Random numbers by the whole part of the point's seed."""
+    return np.random.default_rng(int(value(point, "seed")))
+
+
+def nothing(point: Point) -> Mapping[str, float]:
+    """The point has all that the statement speaks of."""
+    return {}
 
 
 def by_glyph(values: Mapping[sp.Symbol, Any]) -> dict[str, float]:

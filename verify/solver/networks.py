@@ -32,7 +32,7 @@ from giantsteps.verify.second_route.grids import LINE, WEIGHT, distance_from_spa
 from giantsteps.verify.second_route.models import functions_of
 from giantsteps.verify.second_route.networks import overlapping_bulk, overlapping_draws
 from giantsteps.verify.second_route.networks.step import Step, conjugates_at, step_at
-from giantsteps.verify.second_route.values import LETTERS, by_glyph, by_letter, by_pair, value
+from giantsteps.verify.second_route.values import LETTERS, by_glyph, by_letter, by_pair, symmetric_at, value
 from giantsteps.verify.solver.models import beside, numbers, solved
 
 
@@ -217,8 +217,8 @@ def any_letters(point: Point) -> dict[str, float]:
 # ---- overlapping rows ----
 
 
-def _network_of(start: overlapping_draws.Start) -> Network:
-    made = start.step.compiled
+def _network_of(start: Step) -> Network:
+    made = start.compiled
     return Network(
         made.activation, made.target, alpha=1.0, beta=start.beta, ridge=0.1, alpha0=start.alpha0, eta=made.eta,
         noise=start.noise, overlap=start.overlap,
@@ -227,7 +227,7 @@ def _network_of(start: overlapping_draws.Start) -> Network:
 
 def overlapping_map(point: Point) -> dict[str, float]:
     """r, c and gamma by the solver's map; the right-hand sides by the verifier's own functions."""
-    start = overlapping_draws.start_at(point)
+    start = step_at(point)
     found = stepped(_network_of(start))
     measured = {s.r.name: found.spike, s.c.name: found.bulk, s.gamma.name: found.alignment}
     return overlapping_draws.values_of(start, start.alpha0, start.beta) | measured
@@ -249,7 +249,7 @@ def turned_rows(point: Point) -> dict[str, float]:
 
 def block_values(point: Point) -> dict[str, float]:
     """The equivalent of Appendix D for two letters at random conjugates."""
-    C = np.array([[value(point, s.V1_hat_of[a][b]) for b in LETTERS] for a in LETTERS])
+    C = symmetric_at(point, s.V1_hat_of)
     bulks, D = (np.array([value(point, x) for x in of]) for of in (s.c_of, s.V2_hat_of))
     share, beta = value(point, s.fraction[0]), value(point, s.beta)
     equivalent = IsotropicGroups(value(point, s.ridge), beta, bulks, np.array([share, 1 - share]))

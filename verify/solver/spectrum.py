@@ -8,7 +8,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from giantsteps.derivations.bulk import symbols as s_bulk
-from giantsteps.derivations.free_energy.along_spike import mu0, mu1
+from giantsteps.derivations.free_energy.along_spike import mu0, mu1, over_kappa
 from giantsteps.derivations.spectrum import symbols as s
 from giantsteps.numerics.models.model import Model
 from giantsteps.numerics.models.network import Network
@@ -17,7 +17,7 @@ from giantsteps.verify.checks.evaluate import Functions, evaluate
 from giantsteps.verify.checks.points import Point
 from giantsteps.verify.compiled import network
 from giantsteps.verify.second_route import models
-from giantsteps.verify.second_route.spectra import E, V
+from giantsteps.verify.second_route.spectra import V
 from giantsteps.verify.solver import networks
 from giantsteps.verify.solver.models import measured, numbers, solved
 
@@ -82,5 +82,5 @@ def schur_numbers(point: Point) -> Mapping[str, float] | None:
     if values is None:
         return None
     parts = (s.kappa**2 * mu1**2, s.kappa * mu0 * mu1, mu0**2)
-    first, mixed, last = (evaluate(E(part / (1 + V)), values, models.functions_at(point)) for part in parts)
+    first, mixed, last = (evaluate(over_kappa(part / (1 + V)), values, models.functions_at(point)) for part in parts)
     return {s.schur.name: first - mixed**2 / last}

@@ -133,6 +133,13 @@ def test_products_of_roots_constants_and_functions_are_compared_factor_by_factor
     assert vanishes_in_class(sp.sin(x * c) * sp.erf(x) - (phase - 1 / phase) / (2 * sp.I) * sp.erf(x))
     for wrong in (sp.sin(x * c), 3 * sp.cos(x * c), sp.cos(x * c) * sp.erf(x), sp.cos(x)):
         assert not vanishes_in_class(sp.cos(x * c) - wrong)
+    # Roots and logarithms of what is not real have branches.
+    for wrong in (
+        sp.sqrt(sp.exp(6 * sp.I * x)) - sp.exp(3 * sp.I * x),
+        sp.log(sp.exp(sp.I * x)) - sp.I * x,
+        sp.sqrt((sp.exp(sp.I * c) + 1) ** 4) - (sp.exp(sp.I * c) + 1) ** 2,
+    ):
+        assert not vanishes_in_class(wrong)
     # A constant in an argument that cancels is no new function.
     assert vanishes_in_class(sp.erf((x + 1) ** 2 - x**2 - 2 * x) - sp.erf(1))
     assert not vanishes_in_class(sp.erf((x + 1) ** 2 - x**2 - 2 * x) - sp.erf(2))

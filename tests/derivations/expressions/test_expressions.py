@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import contextlib
 import re
 import sys
 from fractions import Fraction
 
 import mpmath
 import pytest
-from hypothesis import given, seed, settings
 from hypothesis import strategies as st
 
 from giantsteps.derivations.expressions.algebra import add, call, divide, maximum, minimum, multiply, power, substitute
@@ -264,21 +262,6 @@ def trees(most: int = 8) -> st.SearchStrategy[Expression]:
         )
 
     return st.recursive(leaves, grow, max_leaves=most)
-
-
-@seed(20261)
-@settings(max_examples=300, deadline=None, derandomize=False)
-@given(trees())
-def test_text_of_any_canonical_tree_parses_back(tree: Expression) -> None:
-    assert parse(str(tree), limited=False) == tree
-
-
-@seed(20262)
-@settings(max_examples=300, deadline=None)
-@given(st.text(alphabet="z0123456789+-*/().,<>= taherfpiMxPcwsTrue", max_size=40))
-def test_no_text_raises_anything_but_a_refusal(text: str) -> None:
-    with contextlib.suppress(ExpressionError):
-        parse(text)
 
 
 def test_substitution_and_dependence() -> None:

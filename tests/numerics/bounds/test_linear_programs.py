@@ -142,17 +142,11 @@ def attained(given: Model, student: str, target: str, b: Array, count: int) -> f
 
 
 ALIGNED = {
-    "rare flips, two groups": ("gelu", "sign", {
-        "loss": HINGE, "noise": 0.03,
-        "readout": (ReadoutGroup(-1.39, 0.61, 1.04, 0.07), ReadoutGroup(1.67, 0.39, 1.19)),
-    }),
     "rare flips, groups that nearly coincide": ("gelu", "sign", {
         "loss": HINGE, "noise": 0.03, "spike": 0.34,
         "readout": (ReadoutGroup(0.29, 0.5, 0.58, 0.27), ReadoutGroup(-0.56, 0.5, 0.96, 0.03)),
     }),
     "flips": ("tanh", "sign", {"loss": HINGE, "noise": 0.3}),
-    "flips, two groups": ("tanh", "sign", {"loss": HINGE, "noise": 0.1, "readout": TWO}),
-    "absolute": ("tanh", "sin", {"loss": ABSOLUTE}),
     "absolute, two groups": ("gelu", "sin", {"loss": ABSOLUTE, "readout": TWO, "spike": 1.7}),
 }  # fmt: skip
 

@@ -49,22 +49,6 @@ def test_unbounded_slopes_are_told_from_integrable_ones() -> None:
     assert found.h1_check + found.h1**2 == pytest.approx(second, rel=1e-6)
 
 
-@pytest.mark.parametrize("text", ["tanh", "relu", "hardtanh", "sign", "sin"])
-def test_mu1_is_the_slope_of_mu0_and_mu0_solves_the_heat_equation(text: str) -> None:
-    function, spike, bulk, step = activation(text), 1.3, 0.8, 1e-3
-
-    def mu(shift: float, variance: float = bulk) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        return conditional_coefficients(function, spike, variance, shift, KAPPA)
-
-    # d/db at fixed kappa is d/d(spike kappa); fourth-order differences err by step^4 times a derivative of order 100.
-    slope = (8 * (mu(step)[0] - mu(-step)[0]) - (mu(2 * step)[0] - mu(-2 * step)[0])) / (12 * step)
-    assert mu(0.0)[1] == pytest.approx(slope, abs=1e-9)
-    # d mu0/dc = (1/2) d mu1/dx.
-    heat = 8 * (mu(0, bulk + step)[0] - mu(0, bulk - step)[0]) - (mu(0, bulk + 2 * step)[0] - mu(0, bulk - 2 * step)[0])
-    bend = 8 * (mu(step)[1] - mu(-step)[1]) - (mu(2 * step)[1] - mu(-2 * step)[1])
-    assert heat == pytest.approx(0.5 * bend, abs=12 * step * 1e-8)
-
-
 @pytest.mark.parametrize("alignment", [1.0, -1.0])
 @pytest.mark.parametrize("text", ["relu", "sign", "tanh"])
 def test_target_moments_at_full_alignment_are_the_target_itself(text: str, alignment: float) -> None:

@@ -57,14 +57,6 @@ def test_the_gradient_step_map_in_closed_form() -> None:
     assert bulk == pytest.approx(1.0 + 0.25**2 * 1.5 * 18.0, rel=1e-13)
 
 
-def test_the_gradient_step_of_tanh_towards_sign() -> None:
-    # h1* = sqrt(2/pi), h2* = 1 exactly; r, c and gamma to the digits known from an independent computation.
-    spike, bulk, alignment = gradient_step(TANH, SIGN, alpha0=2.0, eta=3.0, beta=1.0)[:3]
-    assert spike == pytest.approx(1.937271, abs=5e-7)
-    assert bulk == pytest.approx(1.438857, abs=5e-7)
-    assert alignment == pytest.approx(math.sqrt(2 / math.pi) / math.sqrt(2 / math.pi + 0.5), rel=1e-14)
-
-
 def test_groups_step_in_proportion_to_their_weight() -> None:
     groups = (ReadoutGroup(1.0, 0.4), ReadoutGroup(-0.5, 0.3), ReadoutGroup(2.0, 0.3, 1.1))
     values = {"alpha": 1.0, "beta": 1.0, "ridge": 0.1, "alpha0": 2.0, "eta": 1.5}

@@ -52,12 +52,6 @@ UNEQUAL = Model(
 THREE = model("tanh", "sin", ((1.0, 0.5, 0.2), (0.8, -0.5, 0.4), (0.1, 0.3, 0.6)), (0.5, 0.4, 0.3))
 
 
-def test_the_worked_value() -> None:
-    solution = solve(model("tanh", "sin", PLANE, (0.6, 0.5)))
-    assert solution.test_error == pytest.approx(0.1609, abs=5e-5)
-    assert solution.residual < 1e-12
-
-
 @pytest.mark.parametrize("given", [UNEQUAL, THREE], ids=["two groups", "three directions"])
 def test_the_least_training_energy_has_the_right_slope_in_the_ridge(given: Model) -> None:
     # d/dridge of min (1/p) (sum (y - f)^2 + ridge |a|^2) is sum q2, which is not how the solver computes q2.

@@ -7,33 +7,16 @@ from dataclasses import replace
 import pytest
 
 from giantsteps.derivations.activations.activation import activation
-from giantsteps.numerics.experiments.ridge import Estimate, predicted
+from giantsteps.numerics.experiments.ridge import Estimate
 from giantsteps.numerics.experiments.simulate import simulate
 from giantsteps.numerics.models.losses import loss_named
 from giantsteps.numerics.models.model import Model, ReadoutGroup
 from giantsteps.numerics.models.network import Network
 from giantsteps.numerics.saddle_point.any_loss import convex
-from giantsteps.numerics.saddle_point.finite_width import at_width
 from giantsteps.numerics.saddle_point.ridge import solve
 
 TANH, SIN = (activation(n) for n in ("tanh", "sin"))
 WORKED = Model(TANH, SIN, alpha=1.5, beta=1.0, ridge=0.1, spike=1.0, bulk=1.0, alignment=0.8)
-TWO_GROUPS = replace(WORKED, readout=(ReadoutGroup(1.0, 0.5, 1.0), ReadoutGroup(-0.5, 0.5, 1.3)))
-
-
-@pytest.mark.parametrize("model", [WORKED, TWO_GROUPS], ids=["worked", "groups"])
-def test_finite_width_tends_to_the_limit(model: Model) -> None:
-    limit = solve(model)
-    wide = predicted(at_width(limit, 10**14))
-    # Terms of order 1/p are gone at p = 1e14.
-    assert wide == pytest.approx(predicted(limit), abs=1e-8)
-    near, far = predicted(at_width(limit, 10**4)), predicted(at_width(limit, 10**5))
-    for name, value in predicted(limit).items():
-        # Order 1/p: ten times wider, ten times closer, up to terms of order 1/p^2 that nearly collinear groups make
-        # large.
-        assert abs(far[name] - value) < 0.15 * abs(near[name] - value) + 1e-6
-
-
 # The network's step of a small eta, collinear groups, a weak spike: the limit drops a term that is large here.
 SMALL_STEP = Network(TANH, SIN, alpha=1.5, beta=1.0, ridge=0.1, alpha0=2.0, eta=0.1)
 COLLINEAR = Model(

@@ -29,6 +29,7 @@ MANY = {"alpha": (0.7, 1.5), "ridge": (0.2, 0.4), "noise": (0.1, 0.2, 0.3, 0.4)}
 # own bulk, too few points for a batch.
 BATCHES = {
     "batch": theory(MANY, fixed=GIVEN, width=WIDTH),
+    "batch, spike down": theory(MANY, fixed=GIVEN | {"spike": -0.5}, width=WIDTH),
     "batch of rows": theory(MANY, fixed=GIVEN, width=WIDTH, rows="gaussian"),
 }
 SWEEPS = BATCHES | {
@@ -142,9 +143,6 @@ def test_the_theory_beside_a_simulation_is_at_its_ratios() -> None:
     assert (row["status"], row["converged"]) == ("converged", 1)
 
 
-# --- points solved alone
-
-
 # --- the digest and what a sweep is held to
 
 
@@ -238,6 +236,11 @@ def test_a_bulk_may_be_left_out_where_every_group_has_its_own() -> None:
 
 
 def test_chunks_of_points_that_share_nothing_are_small() -> None:
+    experiment, few = Experiment(20, 2), tuple(0.1 + 0.01 * k for k in range(100))
+    # Few points leave chunks for several workers; simulations are shared over ridges, eight at most.
+    assert theory({"ridge": few}).chunk == 16
+    assert theory({"alpha": few, "ridge": few}, kind="simulation", experiment=experiment).chunk == 8
+    assert theory({"ridge": few, "alpha": few}, kind="both", experiment=experiment).chunk == 1
     many, long = (tuple(0.1 + 1e-4 * k for k in range(count)) for count in (200, 10_000))
     step = {**STEP, "eta": 1.0}
     # A 64th of the points where the functions of kappa are shared, fifty where every point has its own.

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import sqlite3
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
@@ -16,18 +15,14 @@ import pytest
 
 from giantsteps.derivations.activations.activation import activation
 from giantsteps.numerics.experiments.simulate import simulate
-from giantsteps.numerics.models.losses import loss_named
 from giantsteps.numerics.models.model import Model, ReadoutGroup
-from giantsteps.numerics.models.network import Network
-from giantsteps.numerics.saddle_point.any_loss.convex import solve as solve_convex
-from giantsteps.numerics.saddle_point.ridge import solve
-from giantsteps.numerics.sweeps.chunk import columns, solve_chunk
+from giantsteps.numerics.sweeps.chunk import solve_chunk
 from giantsteps.numerics.sweeps.run import WorkerLostError, run
 from giantsteps.numerics.sweeps.store import FILE, LOCK, Store, StoreError
 from giantsteps.numerics.sweeps.sweep import Experiment, Sweep, SweepError
 from giantsteps.reports.answers.sweep_file import read_sweep, sweep_of
 from giantsteps.reports.command_line.problems import InputProblem
-from tests.shared.sweeping import SAME, WORKED, Scripted, axes, rows, runs_of_chunks, small, stored, theory, written
+from tests.shared.sweeping import WORKED, Scripted, axes, rows, runs_of_chunks, small, stored, theory, written
 
 
 def test_a_product_runs_through_its_points_in_order_the_last_fastest() -> None:
@@ -60,18 +55,6 @@ def test_points_are_enumerated_lazily() -> None:
         theory({"alpha": many, "ridge": many, "beta": (1.0, 2.0)})
 
 
-def test_the_chunks_follow_from_the_sweep() -> None:
-    steps = tuple(0.1 + 0.01 * k for k in range(100))
-    # Together where the functions of kappa are shared, in small chunks where every point has its own.
-    assert theory({"alpha": steps, "ridge": steps}).chunk == math.ceil(10_000 / 64)
-    assert theory({"ridge": steps, "spike": steps}).chunk == 50
-    # Few points leave chunks for several workers; simulations are shared over ridges, eight at most.
-    assert theory({"ridge": steps}).chunk == 16
-    experiment = Experiment(100, 2)
-    assert theory({"alpha": steps, "ridge": steps}, kind="simulation", experiment=experiment).chunk == 8
-    assert theory({"ridge": steps, "alpha": steps}, kind="both", experiment=experiment).chunk == 1
-
-
 def test_the_digest_tells_sweeps_apart_and_not_their_spelling(tmp_path: Path) -> None:
     same = "# a remark\n" + WORKED.replace("beta = 1\n", "beta   =  1.0\n")
     other = WORKED.replace("0.8", "0.7")
@@ -100,6 +83,9 @@ def test_a_file_gives_ranges_lists_and_numbers(tmp_path: Path) -> None:
     groups = sweep_of({**dict.fromkeys(("alpha", "beta", "ridge", "spike", "alignment"), 1),
                        "activation": "tanh", "target": "sin", "readout": "1:0.5:1,-1:0.5:2"}).groups  # fmt: skip
     assert groups == (ReadoutGroup(1.0, 0.5, 1.0), ReadoutGroup(-1.0, 0.5, 2.0))
+    # Each letter with each bias.
+    both = read_sweep(written(tmp_path, 'readout = "1:0.5,-1:0.5"\nbias = "0.3:0.5,-0.3:0.5"\n' + WORKED)).sweep.groups
+    assert [(g.weight, g.bias) for g in both] == [(1.0, 0.3), (1.0, -0.3), (-1.0, 0.3), (-1.0, -0.3)]
 
 
 @pytest.mark.parametrize(
@@ -155,30 +141,6 @@ def test_a_bad_description_is_refused_in_one_sentence(
 # --- chunks
 
 
-def test_the_batch_in_a_chunk_agrees_with_the_single_solver() -> None:
-    sweep = theory({"spike": (-0.5, 1.0), "alpha": (0.4, 1.0, 2.5), "ridge": (1e-3, 0.1), "noise": (0.0, 0.3)})
-    tanh, sine = activation("tanh(z)"), activation("sin(z)")
-    for row, index in zip(rows(sweep), range(len(sweep)), strict=True):
-        expected = solve(Model(tanh, sine, **sweep.point(index)))
-        order = expected.order_parameters
-        assert (row["point"], row["converged"], row["status"]) == (index, 1, "converged")
-        assert row["test_error"] == pytest.approx(expected.test_error, abs=SAME)
-        assert row["training_error"] == pytest.approx(expected.training_error, abs=SAME)
-        for name, value in (("m", order.m), ("zeta", order.zeta), ("q2", order.q2), ("V2", order.V2)):
-            assert row[name] == pytest.approx(float(value[0]), rel=SAME, abs=SAME)
-
-
-def test_several_groups_have_a_column_each() -> None:
-    groups = (ReadoutGroup(1.0, 0.5), ReadoutGroup(-1.0, 0.5))
-    sweep = theory({"alpha": (0.5, 1.5)}, groups=groups)
-    found = rows(sweep)[1]
-    expected = solve(Model(activation("tanh(z)"), activation("sin(z)"), readout=groups, **sweep.point(1)))
-    # The same solver on the same model: equal to the last bit.
-    assert found["test_error"] == expected.test_error
-    assert [found["m_0"], found["m_1"]] == expected.order_parameters.m.tolist()
-    assert found["q1_0_1"] == expected.order_parameters.q1[0, 1]
-
-
 def test_a_failed_point_keeps_its_reason_and_spoils_no_neighbour() -> None:
     # Without ridge the test error diverges at the interpolation threshold alpha = beta = 1, and only there.
     sweep = theory({"alpha": (0.5, 1.0, 2.0), "ridge": (0.0, 0.1)})
@@ -210,19 +172,6 @@ def test_a_simulation_shares_its_draws_over_ridges() -> None:
     # 0.51 times 40 is 20.4: the theory stands at the ratio realised, 20/40.
     assert [(row["n"], row["p"]) for row in found] == [(20, 40)] * 4 + [(60, 40)] * 2
     assert found[2]["test_error"] == found[0]["test_error"]
-
-
-def test_a_network_is_simulated_by_its_step() -> None:
-    fixed = {"beta": 1.0, "ridge": 0.1, "alpha": 1.0, "alpha0": 1.0}
-    experiment = Experiment(30, 2, kind="network")
-    sweep = theory({"eta": (0.0, 2.0)}, fixed=fixed, kind="both", experiment=experiment, bulk_model="network")
-    found = rows(sweep)
-    assert [row["converged"] for row in found] == [1, 1]
-    network = Network(activation("tanh(z)"), activation("sin(z)"), eta=2.0, **fixed)
-    # d = 30 realises all ratios exactly: the theory is the network's own, and so are the measured constants.
-    assert found[1]["test_error"] == solve(network.model("network")).test_error
-    expected = simulate(network, dimension=30, seeds=2, kind="network")
-    assert found[1]["simulated_spike"] == pytest.approx(expected.estimates["spike"].mean, rel=1e-12)
 
 
 def test_features_given_by_their_step_are_shown_with_what_it_makes_of_them() -> None:
@@ -334,21 +283,6 @@ def test_a_directory_is_not_shared_and_not_mixed_up(tmp_path: Path) -> None:
         assert store.kept == 0
 
 
-def test_points_of_no_chunk_are_dropped_and_counted(tmp_path: Path) -> None:
-    sweep = small()
-    with Store(tmp_path / "out", sweep, resume=False, origin={}) as store:
-        run(store)
-    whole = stored(tmp_path / "out")
-    file = sqlite3.connect(tmp_path / "out" / FILE)
-    for point in (-1, 48, 1000):
-        file.execute("INSERT INTO points (point) VALUES (?)", (point,))
-    file.commit()
-    file.close()
-    with Store(tmp_path / "out", sweep, resume=True, origin={}) as store:
-        assert (store.kept, store.dropped) == (48, 3)
-    assert stored(tmp_path / "out") == whole
-
-
 def test_what_was_not_begun_is_called_off_when_one_task_fails(tmp_path: Path) -> None:
     executor = Scripted({1: ZeroDivisionError("a defect"), 2: "waits", 3: "waits"})
     with Store(tmp_path / "out", small(), resume=False, origin={}) as store:
@@ -367,20 +301,3 @@ def test_what_was_finished_is_kept_when_a_worker_dies(tmp_path: Path) -> None:
         assert store.stored == 32
         assert run(store) == 16
         assert store.stored == 48
-
-
-def test_biases_and_other_losses_are_those_of_the_single_solvers(tmp_path: Path) -> None:
-    more = ('readout = "1:0.5,-1:0.5"', 'bias = "0.3:0.5,-0.3:0.5"', 'loss = "huber:1"')
-    sweep = read_sweep(written(tmp_path, "\n".join((*more, WORKED)))).sweep
-    assert [(g.weight, g.bias) for g in sweep.groups] == [(1.0, 0.3), (1.0, -0.3), (-1.0, 0.3), (-1.0, -0.3)]
-    names, found = columns(sweep), solve_chunk(sweep, 0, 1)[0]
-    row = dict(zip(names, found, strict=True))
-    model = sweep.subject(sweep.point(0))
-    assert isinstance(model, Model)
-    expected = solve_convex(model)
-    assert model.loss == loss_named("huber:1")
-    assert row["converged"] == 1
-    for name in ("test_error", "training_error", "mean_squared_error", "error_estimate"):
-        assert row[name] == pytest.approx(getattr(expected, name), rel=1e-12)
-    assert row["classification_error"] is None
-    assert row["psi_3"] == pytest.approx(expected.order_parameters.psi[3], rel=1e-12)

@@ -11,7 +11,7 @@ from giantsteps.derivations.language.expectation import Expectation
 from giantsteps.derivations.language.symbols import c, kappa, r
 from giantsteps.verify.checks.checker import vanishes, zero_as_fraction
 
-a = sp.Symbol("a", real=True)
+a, w = sp.Symbol("a", real=True), sp.Symbol("w")
 f = sp.Function("f")(kappa)
 mean = Expectation(f**2, kappa)
 ROOT = sp.sqrt(1 + sp.sqrt(c))
@@ -48,6 +48,11 @@ def test_a_zero_is_found_and_a_changed_term_is_none(zero: sp.Expr) -> None:
         sp.nan,
         sp.zoo,
         1 / ((r + c) ** 2 - r**2 - 2 * r * c - c**2),  # the denominator is zero
+        # The root of a square that is not real may be of either sign.
+        sp.Pow((1 + 2 * sp.I) ** 4, sp.Rational(1, 2), evaluate=False) - (1 + 2 * sp.I) ** 2,
+        sp.sqrt(sp.log(-c) ** 4) - sp.log(-c) ** 2,
+        sp.sqrt((a + sp.I) ** 4) - (a + sp.I) ** 2,
+        sp.sqrt(w**4) - w**2,
     ],
 )
 def test_what_is_no_zero_or_not_defined_is_not_found(open_: sp.Expr) -> None:

@@ -24,6 +24,7 @@ from giantsteps.verify.protocol.statement import MORE, claim, eq, ge, le
 from giantsteps.verify.protocol.tolerances import ASYMPTOTIC, CONVEX_SOLVER, QUADRATURE, ROUNDING
 from giantsteps.verify.second_route import losses as numbers
 from giantsteps.verify.second_route.models import DOMAIN, GENERIC, functions_at, model_at
+from giantsteps.verify.second_route.values import nothing
 from giantsteps.verify.solver.models import solved_convex
 
 BEYOND = Source("this suite", "beyond the paper: bounds for any convex loss")
@@ -52,10 +53,6 @@ ONE = Domain((Range("loss", choices=numbers.NAMES), Range(s.y, -2.0, 2.0), Range
              (CONVEX,), ({**GENERIC, "loss": lambda y, x: np.sqrt(1 + (y - x) ** 2) - 1},))
 
 
-def _nothing(point: Point) -> Mapping[str, float]:
-    return {}
-
-
 _LARGE = 1e4  # stands for infinity
 
 
@@ -68,16 +65,8 @@ def _at_ridges(name: sp.Symbol, point: Point, *ridges: float) -> Mapping[str, fl
     return {**numbers.least_losses(model, loss), name.name: min(losses)} if losses else None
 
 
-def _one_ridge(point: Point) -> Mapping[str, float] | None:
-    return _at_ridges(s.test_loss, point, 0.0)
-
-
 def _large_ridge(point: Point) -> Mapping[str, float] | None:
     return _at_ridges(s.loss_infinity, point, _LARGE)
-
-
-def _best_of_ridges(point: Point) -> Mapping[str, float] | None:
-    return _at_ridges(s.best_loss, point, 0.02, 0.3, _LARGE)
 
 
 def _square(point: Point) -> Mapping[str, float]:
@@ -94,7 +83,7 @@ CLAIMS: tuple[Claim, ...] = (
         "bounds.any-loss.jensen", "Independent noise in the output does not lower a convex loss", BEYOND,
         ge(_noisy, _quiet), ONE,
         ByTheorem("the supporting line", jensen, hypotheses=(CONVEX,)),
-        BySearch("three convex losses on a symmetric grid", _nothing, ROUNDING, numbers.value_of_loss),
+        BySearch("three convex losses on a symmetric grid", nothing, ROUNDING, numbers.value_of_loss),
         wrong={
             "the other way round": ge(_quiet, _noisy),
             "eight per cent more": MORE * _quiet,
@@ -106,7 +95,8 @@ CLAIMS: tuple[Claim, ...] = (
         BEYOND,
         ge(s.test_loss, s.least_loss), numbers.DOMAIN,
         ByTheorem("an element of the span and noise", above_infimum, hypotheses=(CONVEX, INDEPENDENT)),
-        BySearch("the solver, and direct minimisation on a grid", _one_ridge, CONVEX_SOLVER),
+        BySearch("the solver, and direct minimisation on a grid",
+                 lambda point: _at_ridges(s.test_loss, point, 0.0), CONVEX_SOLVER),
         wrong={
             "eight per cent more": MORE * s.least_loss,
             "the upper bound instead": s.least_loss_means,
@@ -130,7 +120,7 @@ CLAIMS: tuple[Claim, ...] = (
         "The infimum of the test loss over the ridge is at most the least loss of a multiple of mu0", BEYOND,
         le(s.best_loss, s.least_loss_means), numbers.HEAVY,
         ByTheorem("an infimum is not above a limit", below_limit, hypotheses=derived.LIMIT_HYPOTHESES),
-        BySearch(_few_times, _best_of_ridges, ASYMPTOTIC),
+        BySearch(_few_times, lambda point: _at_ridges(s.best_loss, point, 0.02, 0.3, _LARGE), ASYMPTOTIC),
         wrong={"eight per cent less": s.least_loss_means / MORE, "the lower bound instead": s.least_loss},
         uses=("bounds.any-loss.heavy-ridge",),
         note="Numbers stand for infinity with ridge 1e4, where the loss is within 1e-3 of its limit.",

@@ -40,7 +40,7 @@ from giantsteps.verify.protocol.claim import Claim, Domain, Kind, Range, Role, S
 from giantsteps.verify.protocol.statement import MORE, claim, eq, ge, le
 from giantsteps.verify.protocol.tolerances import ASYMPTOTIC, QUADRATURE, SOLVER
 from giantsteps.verify.second_route.grids import normal_line
-from giantsteps.verify.second_route.models import DOMAIN, GENERIC, functions_of, model_at
+from giantsteps.verify.second_route.models import DOMAIN, GENERIC, functions_at, functions_of, model_at
 from giantsteps.verify.solver.models import measured, numbers, solved
 
 SECTION, APPENDIX = "Section 4.3", "Appendix E"
@@ -111,11 +111,7 @@ def _large_ridge(point: Point) -> Mapping[str, float] | None:
     return {**values, s.m_infinity.name: values[s.m.name], s.error_infinity.name: values[s.test_error.name]}
 
 
-def _plain_functions(point: Point) -> Mapping[str, Callable[..., object]]:
-    return functions_of(model_at(point))
-
-
-large_ridge = ByNumbers("the solver at ridge 1e5", _large_ridge, ASYMPTOTIC, _plain_functions, finite_size=True)
+large_ridge = ByNumbers("the solver at ridge 1e5", _large_ridge, ASYMPTOTIC, functions_at, finite_size=True)
 
 
 def _limit_claims() -> tuple[Claim, ...]:
@@ -139,7 +135,7 @@ def _limit_claims() -> tuple[Claim, ...]:
             ge(target_square - 2 * s.b1 * overlap + s.b1**2 * norm, upper),
             Domain((*DOMAIN.ranges, Range(s.b1, -3.0, 3.0)), (), (GENERIC,)),
             ByTheorem("completing the square in b1", complete_the_square),
-            BySearch("random models and multiples of mu0", measured, QUADRATURE, _plain_functions),
+            BySearch("random models and multiples of mu0", measured, QUADRATURE, functions_at),
             wrong={
                 "eight per cent more": upper * MORE,
                 "norm not squared away": target_square - overlap**2,
@@ -215,7 +211,7 @@ def _bound_claims() -> tuple[Claim, ...]:
             paper(SECTION),
             eq(s.distance, lower), DOMAIN,
             ByDerivation(bounds.span),
-            ByNumbers("least squares on a grid", _least_squares, QUADRATURE, _plain_functions),
+            ByNumbers("least squares on a grid", _least_squares, QUADRATURE, functions_at),
         ),
         claim(
             "bounds.lower-any-alignment", "The test error is never below the distance from the span, any alignment",

@@ -11,20 +11,13 @@ from giantsteps.derivations.language.expectation import Expectation
 from giantsteps.derivations.language.named_functions import sigma, sigma_prime, sigma_second
 from giantsteps.verify.checks.points import ByNumbers
 from giantsteps.verify.checks.proofs import ByDerivation
-from giantsteps.verify.claims.equivalence.result_3_2 import (
-    BY_SERIES,
-    SERIES,
-    functions_at,
-    mean_of,
-    series,
-    spiked,
-    squares,
-)
+from giantsteps.verify.claims.equivalence.result_3_2 import BY_SERIES, SERIES, mean_of, series, spiked, squares
 from giantsteps.verify.claims.sources import paper
 from giantsteps.verify.protocol import tolerances
 from giantsteps.verify.protocol.claim import Claim, Domain, Kind, Range
 from giantsteps.verify.protocol.statement import claim, eq
 from giantsteps.verify.second_route.equivalence import features as numbers
+from giantsteps.verify.second_route.gradient_step.steps import functions_at
 from giantsteps.verify.second_route.grids import ANY, ANY_ENTIRE
 
 _SEEDED = Domain(ranges=(Range("seed"),))

@@ -64,13 +64,9 @@ def _constants(activation_: Activation) -> Mapping[str, float]:
         s.h1.name: found.h1,
         s.h2.name: found.h2,
         s.h1_check.name: found.h1_check,
-        s.s3.name: _third_coefficient(activation_),
+        # E[He_3 sigma]/sqrt(3!), by quadrature of the product.
+        s.s3.name: hermite_constants(activation(f"he3(z)*({activation_})")).mean / float(np.sqrt(6.0)),
     }
-
-
-def _third_coefficient(activation_: Activation) -> float:
-    """E[He_3 sigma]/sqrt(3!), by quadrature of the product."""
-    return hermite_constants(activation(f"he3(z)*({activation_})")).mean / float(np.sqrt(6.0))
 
 
 def _measure(text: Callable[[Point], str], constants: bool = False) -> Callable[[Point], Mapping[str, float]]:

@@ -72,10 +72,6 @@ def _where_equal(value: sp.Expr) -> sp.Expr:
     return sp.Piecewise((value, eq(s.level, s.other_level)), (sp.S.Zero, True))
 
 
-def _orthogonality(statement: sp.Basic) -> tuple[Obligation, ...]:
-    return (*_rules(), *hermite_orders.pair_induction(statement.rhs, sp.S.One))
-
-
 def _mehler(statement: sp.Basic) -> tuple[Obligation, ...]:
     """The statement is about normalised polynomials: sqrt(j! k!) times its right-hand side is A_jk."""
     size = sp.sqrt(sp.factorial(s.level) * sp.factorial(s.other_level))
@@ -91,7 +87,8 @@ def _mehler(statement: sp.Basic) -> tuple[Obligation, ...]:
 ORTHOGONALITY = claim(
     "hermite.orthogonality", "E[He_j He_k] is k! for j = k and zero otherwise, for all orders", paper(BEHIND),
     eq(s.hermite_pair, _where_equal(sp.factorial(s.level))), _PAIRS,
-    ByObligations("induction in both orders by Stein's lemma", _orthogonality),
+    ByObligations("induction in both orders by Stein's lemma",
+                  lambda said: (*_rules(), *hermite_orders.pair_induction(said.rhs, sp.S.One))),
     ByNumbers("moments in integers, orders up to eight", pairs, tolerances.ROUNDING, points=120),
     wrong={
         "not normalised": _where_equal(sp.S.One),

@@ -13,8 +13,7 @@ from giantsteps.derivations.equivalence import spike_coefficients
 from giantsteps.derivations.equivalence import symbols as s
 from giantsteps.derivations.language.expectation import Expectation
 from giantsteps.derivations.language.named_functions import sigma_prime, sigma_second
-from giantsteps.verify.checks.evaluate import Functions
-from giantsteps.verify.checks.points import ByNumbers, Point
+from giantsteps.verify.checks.points import ByNumbers
 from giantsteps.verify.checks.proofs import ByDerivation, ByTheorem
 from giantsteps.verify.checks.simulation import BySimulation
 from giantsteps.verify.claims.sources import paper
@@ -23,12 +22,8 @@ from giantsteps.verify.protocol.claim import Claim, Domain, Kind, Range
 from giantsteps.verify.protocol.statement import claim, eq, ge, le
 from giantsteps.verify.second_route.equivalence import both_maps
 from giantsteps.verify.second_route.equivalence import features as numbers
-from giantsteps.verify.second_route.grids import ANY, ANY_INTERPRETATIONS, interpretation
-
-
-def functions_at(point: Point) -> Functions:
-    """The activation of a point, as implementation of the undefined functions."""
-    return interpretation(str(point["activation"]), "sin")
+from giantsteps.verify.second_route.gradient_step.steps import functions_at
+from giantsteps.verify.second_route.grids import ANY, ANY_INTERPRETATIONS
 
 
 def mean_of(function: sp.FunctionClass) -> Expectation:

@@ -18,7 +18,6 @@ from giantsteps.derivations.gradient_step import symbols as s
 from giantsteps.derivations.language.derivation import Derivation, Obligation
 from giantsteps.derivations.language.expectation import Expectation
 from giantsteps.derivations.language.named_functions import sigma_prime
-from giantsteps.verify.checks.evaluate import Functions
 from giantsteps.verify.checks.points import ByNumbers, Point
 from giantsteps.verify.checks.proofs import ByDerivation, ByObligations, ByTheorem
 from giantsteps.verify.checks.simulation import BySimulation
@@ -68,10 +67,6 @@ def _polynomial(point: Point) -> dict[str, float]:
     }
 
 
-def _coefficients_at(point: Point) -> Functions:
-    return {"s": lambda k: float(point[_coefficients[int(k)].name])}
-
-
 def _sum_over_orders(weight: sp.Expr, first: int = 2) -> sp.Expr:
     k = hermite_orders.index
     return sp.Sum(weight * hermite_orders.coefficient(k) ** 2, (k, first, s_map.series_degree))
@@ -95,7 +90,7 @@ PARSEVAL = claim(
            interpretations=({"s": lambda k: 0.9 / (1.3 + k)}, {"s": lambda k: 0.4 + 0.1 * np.cos(k)})),
     ByObligations("induction in the degree", _one_more_degree),
     ByNumbers("polynomials of degree 2 to 6 with random coefficients, trapezoidal sums", _polynomial,
-              tolerances.ROUNDING, functions=_coefficients_at),
+              tolerances.ROUNDING, functions=lambda point: {"s": lambda k: float(point[_coefficients[int(k)].name])}),
     wrong={
         "the linear part left in": _sum_over_orders(hermite_orders.index, 1),
         "no factor k": _sum_over_orders(sp.S.One),

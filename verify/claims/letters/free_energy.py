@@ -29,8 +29,6 @@ from giantsteps.verify.second_route.replicas import (
     SIMULATED,
     equivalent_feature,
     few_replicas,
-    letters,
-    nothing_else,
     random_features,
     random_readout,
 )
@@ -43,7 +41,7 @@ from giantsteps.verify.second_route.saddle_point.letters import (
     given_bulk,
 )
 from giantsteps.verify.second_route.saddle_point.simulations import simulated
-from giantsteps.verify.second_route.values import LETTERS
+from giantsteps.verify.second_route.values import LETTERS, nothing
 from giantsteps.verify.solver.models import beside_functions, trained
 
 APPENDIX = "Appendix D"
@@ -54,7 +52,7 @@ def _feature_claims() -> tuple[Claim, ...]:
     received = s.r * s.letter[0] * s.kappa + sp.sqrt(s.c_of[0]) * s.z
     mean, square = Expectation(sigma(received), s.z), Expectation(sigma(received) ** 2, s.z)
     linear = Expectation(s.z * sigma(received), s.z) / sp.sqrt(s.c_of[0])
-    coefficients = ByNumbers("the coefficients that the solver uses", nothing_else, QUADRATURE, functions_at, points=6)
+    coefficients = ByNumbers("the coefficients that the solver uses", nothing, QUADRATURE, functions_at, points=6)
 
     def definition(
         name: str, title: str, statement: sp.Equality, check: ByNumbers, *numbers_: int, wrong: sp.Expr
@@ -125,7 +123,7 @@ def _overlap_claims() -> tuple[Claim, ...]:
         + s.V2_hat_of[0] * s.q2_of[0]
         + s.V2_hat_of[1] * s.q2_of[1]
     )
-    readouts = ByNumbers("two random readouts of nine neurons", random_readout, ROUNDING, letters)
+    readouts = ByNumbers("two random readouts of nine neurons", random_readout, ROUNDING, lambda _: GENERIC_LETTERS)
     B, own, shared, R, b = s.inverse_temperature, s.own_overlap, s.shared_overlap, s.replicas, s.residual
     total = 1 + B * (own + R * shared)
     bracket = -((R - 1) * sp.log(1 + B * own) + sp.log(total)) / 2 - R * B * b**2 / (2 * total)

@@ -25,19 +25,16 @@ from giantsteps.verify.protocol.claim import Claim, Domain, Range
 from giantsteps.verify.protocol.statement import claim, eq, without
 from giantsteps.verify.protocol.tolerances import ROUNDING
 from giantsteps.verify.second_route.grids import normal_line
+from giantsteps.verify.second_route.values import value
 
 SECTION = "Section 4.4"
-
-
-def _value(point: Point, symbol: sp.Symbol) -> float:
-    return float(point[symbol.name])
 
 
 def averaged_letters(point: Point) -> Mapping[str, float]:
     """E over u ~ N(0, 1) of two mean features of an erf student, both averaged from their definition by sums."""
     from scipy.special import erf
 
-    r, c, x, y = (_value(point, name) for name in (s.r, s.c, *places))
+    r, c, x, y = (value(point, name) for name in (s.r, s.c, *places))
     (u, letters), (z, density) = normal_line(1 / 32), normal_line(1 / 16)
 
     def mean(kappa: float) -> np.ndarray:
@@ -54,8 +51,8 @@ REGRESSION = Domain(
 
 def regression(point: Point) -> Mapping[str, float]:
     """The prediction at the first place from the means, by least squares on stacked rows."""
-    F = np.array([[_value(point, functions[i, u]) for u in (0, 1)] for i in (0, 1)])
-    t, w, y = (np.array([_value(point, symbol) for symbol in names]) for names in (penalties, weights, targets))
+    F = np.array([[value(point, functions[i, u]) for u in (0, 1)] for i in (0, 1)])
+    t, w, y = (np.array([value(point, symbol) for symbol in names]) for names in (penalties, weights, targets))
     rows = np.vstack([np.sqrt(w)[:, None] * F, np.diag(1.0 / np.sqrt(t))])
     m = np.linalg.lstsq(rows, np.concatenate([np.sqrt(w) * y, np.zeros(2)]), rcond=None)[0]
     return {fitted.name: float((F @ m)[0])}

@@ -25,7 +25,7 @@ from giantsteps.verify.second_route.networks.one_letter_rows import drawn_rows
 from giantsteps.verify.solver.networks import limits, of_networks
 
 _ROWS = Domain(ranges=STEPS.ranges, hypotheses=(network_bulk.ROWS,), interpretations=STEPS.interpretations)
-_BOTH = tuple(draws.BULK_MODELS)
+_BOTH = tuple(draws.BULK_MODELS)[:2]
 # Small in most real networks: measured on one of few neurons, in which they are large, and to a few per cent on rows
 # that are drawn by a law.
 _BESIDE_THE_DIAGONAL = {"beyond.overlap-spike-target", "beyond.overlap-target-norm", "beyond.overlap-spike-norm"}
@@ -50,7 +50,7 @@ def _rows(claim: Claim) -> Claim:
     assert isinstance(claim.statement, sp.Equality)
     simulated: tuple[BySimulation, ...]
     if claim.id in _BESIDE_THE_DIAGONAL:
-        real = BySimulation("rows of a real network, much turned", draws.turned_experiment)
+        real = BySimulation("rows of a real network, much turned", partial(draws.bulk_experiment, (draws.TURNED,)))
         simulated, note = (BySimulation(odd.DRAWN, drawn_rows), real), _TURNED
     else:
         one, note = odd.of_rows(claim.statement.lhs, partial(draws.bulk_experiment, _BOTH), len(_BOTH))

@@ -22,7 +22,7 @@ from giantsteps.verify.protocol.claim import Claim, Domain, Kind, Range, Source
 from giantsteps.verify.protocol.statement import Wrong, claim, eq, without
 from giantsteps.verify.second_route.any_activation import draws, numbers
 from giantsteps.verify.second_route.any_activation.curves import CURVES
-from giantsteps.verify.second_route.networks.step import bulk_at, law_at
+from giantsteps.verify.second_route.networks.step import bulk_at, law_at, step_at
 from giantsteps.verify.solver.models import beside
 from giantsteps.verify.solver.networks import any_law, solver_blocks
 
@@ -200,7 +200,7 @@ def _block(
         statement, Domain(ranges=STEPS.ranges, hypotheses=(SAMPLES,), interpretations=INTERPRETATIONS),
         ByDerivation(build),
         beside("the blocks of the resolvent, compiled, against the solver", solver_blocks, bulk_at,
-               numbers.point_functions, points=6),
+               lambda point: numbers.functions_of(step_at(point)), points=6),
         *checks,
         kind=Kind.LIMIT if simulated else Kind.IDENTITY, wrong=wrong,
     )

@@ -31,11 +31,12 @@ _NAMES = {
 
 
 def _trained(name: str, id_: str, title: str, statement: sp.Equality, wrong: Wrong) -> Claim:
+    settings = (name, twins.BESIDE[name]) if name in twins.BESIDE else (name,)
     return claim(
         f"headline.{_NAMES[name]}.{id_}", f"{title}: {name}", HEADLINE,
         statement, Domain(ranges=(Range("network", choices=(name,)),), interpretations=(bulk.GENERIC_WITH_THIRD,)),
         BySimulation("real networks beside their isotropic twins",
-                     partial(twins.beside_twins, twins.at_both_batches(name), limits)),
+                     partial(twins.beside_twins, {each: twins.SETTINGS[each] for each in settings}, limits)),
         kind=Kind.LIMIT, wrong=wrong,
         # The limit of the twin is Result 3.3's: what is measured is how far a network is from it.
         uses=(

@@ -113,8 +113,9 @@ _SPECTRA = Domain(ranges=(Range(s.beta, 0.4, 2.5, log=True), Range(s.ridge, 0.1,
                           *(Range(x, 0.3, 1.5) for x in (_C11, _C22, *s.V2_hat_of)), Range(_C12, -0.28, 0.28),
                           *(Range(x, 1.0, 2.0) for x in s.norm_variance_of)),
                   hypotheses=(network_groups.ROWS_OF_GROUPS,), interpretations=(numbers.GENERIC_SPECTRAL,))
-_MATRICES = ByNumbers("matrices of both letters at each eigenvalue, iterated", numbers.limits_at, tolerances.SOLVER,
-                      functions=numbers.spectral_functions, points=6)
+_MATRICES = ByNumbers("matrices of both letters at each eigenvalue, iterated",
+                      lambda point: numbers.limits(numbers.drawing_at(point)), tolerances.SOLVER,
+                      lambda point: numbers.functions_of(numbers.drawing_at(point)), points=6)
 _DRAWN = BySimulation("rows drawn with these covariances, one letter zero in one of two models",
                       partial(numbers.drawn_rows, numbers.DRAWINGS))
 _TIED = BySimulation("rows drawn with these covariances, norms that follow them",

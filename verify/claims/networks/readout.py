@@ -86,8 +86,8 @@ def _readout(
         f"beyond.groups.{id_}", title, BEYOND,
         eq(left, right), _NETWORKS,
         ByDerivation(build),
-        ByNumbers("the maps iterated as they stand", networks.solved_at, tolerances.SOLVER,
-                  functions=networks.functions_at, points=2),
+        ByNumbers("the maps iterated as they stand", lambda point: networks.values_of(networks.network_at(point)),
+                  tolerances.SOLVER, lambda point: networks.functions_of(networks.network_at(point)), points=2),
         BySimulation("readouts of real networks with two letters and a bias", networks.readouts),
         kind=Kind.LIMIT, wrong=wrong, uses=(*_USES, *uses), note=note,
     )

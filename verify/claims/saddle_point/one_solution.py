@@ -29,7 +29,7 @@ from giantsteps.verify.protocol.tolerances import ROUNDING, SOLVER
 from giantsteps.verify.second_route.models import GENERIC, SMOOTH, model_at
 from giantsteps.verify.second_route.saddle_point import one_solution as numbers
 from giantsteps.verify.second_route.saddle_point import one_solution_groups as groups
-from giantsteps.verify.second_route.values import value
+from giantsteps.verify.second_route.values import nothing, value
 
 BEYOND = Source("this suite", "beyond the paper: one solution")
 INTEGRABLE = "mu1^2 and mu2^2 are integrable, and the law of the bulk's eigenvalues has a mean c > 0"
@@ -101,7 +101,7 @@ def _increasing(index: int) -> Claim:
         f"The map of the saddle point increases in T and tau: {_NAMES[index]}", BEYOND,
         ge(_map("F", index, _MOVED), now), _domain(*_POINT, *_MORE),
         ByTheorem("V increases, C and D fall with V, the traces with both", lambda said: derived.growth(index, said)),
-        BySearch("averages on a grid, four laws of the bulk", numbers.nothing, ROUNDING, numbers.maps_at),
+        BySearch("averages on a grid, four laws of the bulk", nothing, ROUNDING, numbers.maps_at),
         wrong={
             "the other way round": ge(now, _map("F", index, _MOVED)),
             "C and D increasing": ge(_map("G", index, _MOVED), _map("G", index, ONE_POINT)),
@@ -124,7 +124,7 @@ def _subhomogeneous(index: int) -> Claim:
         f"The map at t times T and tau is less than t times the map, by what the ridge says: {_NAMES[index]}", BEYOND,
         _less("F", index, gap("F")), _domain(*_POINT, *_EXCESS),
         ByTheorem("V(t x) = t V(x), and the ridge is not multiplied", lambda said: derived.growth(index, said)),
-        BySearch("averages on a grid, four laws of the bulk", numbers.nothing, ROUNDING, numbers.maps_at),
+        BySearch("averages on a grid, four laws of the bulk", nothing, ROUNDING, numbers.maps_at),
         wrong={
             "more than t times": ge(_map("F", index, _TIMES), (1 + s.excess) * _map("F", index, ONE_POINT)),
             "four times the gap": _less("F", index, gap("F", 4 * s.ridge)),
@@ -140,7 +140,7 @@ def _bounded(index: int) -> Claim:
         f"one-solution.bounded.{_NAMES[index]}", f"The map of the saddle point is bounded: {_NAMES[index]}", BEYOND,
         le(_map("F", index, ONE_POINT), _MEAN[index] / s.ridge), _domain(*_POINT),
         ByTheorem("S is at least the ridge", lambda said: derived.bound(index, said)),
-        BySearch("averages on a grid, four laws of the bulk", numbers.nothing, ROUNDING, numbers.maps_at),
+        BySearch("averages on a grid, four laws of the bulk", nothing, ROUNDING, numbers.maps_at),
         wrong={
             "by half of it": _MEAN[index] / (2 * s.ridge),
             "the other way round": ge(_map("F", index, ONE_POINT), _MEAN[index] / s.ridge),

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Any
-
 import numpy as np
 import sympy as sp
 
@@ -15,7 +12,7 @@ from giantsteps.derivations.free_energy.along_spike import mu0, mu1, mu2
 from giantsteps.derivations.language.expectation import Expectation
 from giantsteps.derivations.language.named_functions import sigma
 from giantsteps.numerics.gaussian.evaluate import compile_numpy
-from giantsteps.verify.checks.points import ByNumbers, Point
+from giantsteps.verify.checks.points import ByNumbers
 from giantsteps.verify.checks.proofs import ByDerivation
 from giantsteps.verify.claims.sources import paper
 from giantsteps.verify.protocol.claim import Claim, Domain, Kind, Range
@@ -71,10 +68,6 @@ def _gibbs_claims() -> tuple[Claim, ...]:
 # ---- one sample ----
 
 
-def _generic(_: Point) -> Mapping[str, Callable[..., Any]]:
-    return GENERIC
-
-
 def _sample_claims() -> tuple[Claim, ...]:
     one = Domain((SEED,), (), (GENERIC,))
     return (
@@ -83,7 +76,7 @@ def _sample_claims() -> tuple[Claim, ...]:
             paper(APPENDIX, 84, 88),
             eq(s.output, mu0 * s.m + s.kappa * mu1 * s.zeta + s.local_field), one,
             ByDerivation(replicas.output),
-            ByNumbers("random readouts and inputs", replica_numbers.readouts, ROUNDING, _generic),
+            ByNumbers("random readouts and inputs", replica_numbers.readouts, ROUNDING, lambda _: GENERIC),
             uses=("definitions.equivalent-features", "definitions.replica-overlaps", "definitions.local-field"),
         ),
         claim(
@@ -91,14 +84,14 @@ def _sample_claims() -> tuple[Claim, ...]:
             paper(APPENDIX, 89),
             eq(s.field_covariance, mu1**2 * s.overlap_pair[0] + mu2**2 * s.overlap_pair[1]), one,
             ByDerivation(replicas.covariance),
-            ByNumbers("random readouts and bulks", replica_numbers.readouts, ROUNDING, _generic),
+            ByNumbers("random readouts and bulks", replica_numbers.readouts, ROUNDING, lambda _: GENERIC),
             uses=("definitions.local-field",),
         ),
         claim(
             "replicas.label-covariance", "Covariance of a local field with the label's variable", paper(APPENDIX),
             eq(s.label_field_covariance, mu1 * s.psi_pair), one,
             ByDerivation(replicas.covariance),
-            ByNumbers("random readouts and bulks", replica_numbers.readouts, ROUNDING, _generic),
+            ByNumbers("random readouts and bulks", replica_numbers.readouts, ROUNDING, lambda _: GENERIC),
             uses=("definitions.local-field",),
         ),
     )
@@ -190,16 +183,13 @@ def _mode_claims() -> tuple[Claim, ...]:
 # ---- the coefficients (78)-(80) ----
 
 
-def _activation_at(point: Point) -> Mapping[str, Callable[..., Any]]:
-    return {"sigma": compile_numpy(activation(str(point["activation"])).expression)}
-
-
 def _coefficient_claims() -> tuple[Claim, ...]:
     domain = Domain((Range("activation", choices=("tanh(z)", "sin(z + 1)", "tanh(z - 1/2)")), Range(s.r, 0.3, 2.0),
                      Range(s.c, 0.6, 1.5), Range(s.kappa, -2.0, 2.0)),
                     (), ({"sigma": np.tanh},))
     value = sigma(s.r * s.kappa + sp.sqrt(s.c) * s.z)
-    check = ByNumbers("the coefficients of the solver", replica_numbers.coefficients, QUADRATURE, _activation_at)
+    check = ByNumbers("the coefficients of the solver", replica_numbers.coefficients, QUADRATURE,
+                      lambda point: {"sigma": compile_numpy(activation(str(point["activation"])).expression)})
 
     def coefficient(name: str, title: str, statement: sp.Equality, number: int) -> Claim:
         return claim(

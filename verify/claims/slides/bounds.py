@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any
 
 import numpy as np
@@ -26,7 +26,7 @@ from giantsteps.verify.protocol.claim import Claim, Domain, Range, Role, Source
 from giantsteps.verify.protocol.statement import MORE, claim, eq, ge, le
 from giantsteps.verify.protocol.tolerances import QUADRATURE, SOLVER
 from giantsteps.verify.second_route.grids import LINE, WEIGHT
-from giantsteps.verify.second_route.models import GENERIC, functions_of, model_at
+from giantsteps.verify.second_route.models import GENERIC, at_distinct, functions_of, model_at
 from giantsteps.verify.solver.models import solved
 
 FRAME = "Bounds on the risk"
@@ -59,23 +59,19 @@ _along = (_overlap**2 * _second - 2 * _overlap * E(slope * y0) * _cross + E(slop
 _with_slope = E(y2) - s.noise - _along - E(mu1 * y1) ** 2 / E(mu1**2)
 
 
-def _functions_with_slope(model: Model) -> Mapping[str, Callable[..., Any]]:
+def _functions_with_slope(point: Point) -> Mapping[str, Callable[..., Any]]:
     """The functions along the spike, with mu1' = r E[(z^2 - 1) sigma(r kappa + sqrt(c) z)]/c by Stein's lemma."""
     from giantsteps.numerics.gaussian.evaluate import compile_numpy
 
+    model = model_at(point)
     student = compile_numpy(model.activation.expression)
     weight = WEIGHT * (LINE**2 - 1)
 
     def mu1_slope(kappa: Any) -> Any:
-        distinct, inverse = np.unique(np.asarray(kappa, float), return_inverse=True)
-        values = student(model.spike * distinct[:, None] + np.sqrt(model.bulk) * LINE) @ weight
-        return (model.spike * values / model.bulk)[inverse]
+        values = student(model.spike * kappa[:, None] + np.sqrt(model.bulk) * LINE) @ weight
+        return model.spike * values / model.bulk
 
-    return {**functions_of(model), "mu1_slope": mu1_slope}
-
-
-def _with_slope_at(point: Point) -> Mapping[str, Callable[..., Any]]:
-    return _functions_with_slope(model_at(point))
+    return {**functions_of(model), "mu1_slope": partial(at_distinct, mu1_slope)}
 
 
 _distance = _bound("bounds.distance")
@@ -88,7 +84,7 @@ _SPAN = replace(
     domain=Domain(_distance.domain.ranges, (), ({**GENERIC, "mu1_slope": lambda u: np.cos(u) - 0.4 * u},)),
     checks=(
         ByDerivation(bounds.span),
-        ByNumbers("least squares on a grid", section_4_3._least_squares, QUADRATURE, _with_slope_at),
+        ByNumbers("least squares on a grid", section_4_3._least_squares, QUADRATURE, _functions_with_slope),
     ),
 )
 

@@ -14,7 +14,6 @@ from giantsteps.derivations.language.expectation import Expectation
 from giantsteps.derivations.language.named_functions import sigma, sigma_check, sigma_prime
 from giantsteps.derivations.saddle_point import conventions as slides_conventions
 from giantsteps.derivations.saddle_point import symbols as s_saddle
-from giantsteps.verify.checks.evaluate import Functions
 from giantsteps.verify.checks.points import ByNumbers, Point
 from giantsteps.verify.checks.proofs import ByDerivation, ByTheorem
 from giantsteps.verify.claims.equivalence import appendix_b, sign_activation
@@ -25,14 +24,13 @@ from giantsteps.verify.protocol import tolerances
 from giantsteps.verify.protocol.claim import Claim, Domain, Range, Role, Source
 from giantsteps.verify.protocol.statement import claim, eq, ge, le
 from giantsteps.verify.second_route.equivalence.features import sign_coefficients
+from giantsteps.verify.second_route.gradient_step.steps import functions_at, numbers_at
 from giantsteps.verify.second_route.grids import (
     INTERPRETATIONS,
     ODD,
     SMOOTH,
     average,
     grid,
-    hermite_numbers,
-    interpretation,
 )
 
 STEP_FRAME, MAP_FRAME, RESULT_FRAME = "Mapping to spiked features", "Conditional GEP", "Spiked random features"
@@ -93,16 +91,12 @@ def _spike_coordinate(point: Point) -> dict[str, float]:
     }
 
 
-def _functions(point: Point) -> Functions:
-    return interpretation(str(point["activation"]), "sin")
-
-
 SPIKE_COORDINATE = claim(
     "result-3-1.spike-coordinate", "The input's factor of the spike", paper("Appendix A.1", 35),
     eq(s.v_coordinate, s.y * s.input_coordinate / s.n0),
     Domain((Range("seed"), Range("activation", choices=ODD)), (), INTERPRETATIONS),
     ByDerivation(gradient_step.split),
-    ByNumbers("the step averaged over the neuron's input", _spike_coordinate, tolerances.ROUNDING, _functions),
+    ByNumbers("the step averaged over the neuron's input", _spike_coordinate, tolerances.ROUNDING, functions_at),
     wrong={"not averaged over the batch": s.y * s.input_coordinate},
     uses=("result-3-1.split",),
 )
@@ -117,16 +111,12 @@ PRINTED_COORDINATE = printed(
 # ---- the constant of the bulk variance ----
 
 
-def _constants(point: Point) -> dict[str, float]:
-    return hermite_numbers(str(point["activation"]), "sin")
-
-
 CHECK_CONSTANT = claim(
     "result-3-1.check-constant", "The constant of the bulk variance is the variance of sigma'", paper("Section 3.1"),
     eq(s.h1_check, Expectation(sigma_prime(s.z) ** 2, s.z) - s.h1**2),
     Domain((Range("activation", choices=ODD),), (), INTERPRETATIONS),
     ByDerivation(slides_conventions.check_constant),
-    ByNumbers("E(sigma' - h1)^2, trapezoidal sums", _constants, tolerances.ROUNDING, _functions),
+    ByNumbers("E(sigma' - h1)^2, trapezoidal sums", numbers_at, tolerances.ROUNDING, functions_at),
 )
 PRINTED_CONSTANT = printed(
     CHECK_CONSTANT, "check-constant", "The constant of the bulk variance with z sigma in place of sigma'", RESULT_FRAME,

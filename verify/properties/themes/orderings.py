@@ -86,10 +86,6 @@ def bounds_in_order(model: Model, theory: Theory) -> float:
 )  # fmt: skip
 def above_the_lower_bound(model: Model, theory: Theory) -> float:
     """No ridge, number of samples or width gets below the lower bound."""
-    return _above(model, theory)
-
-
-def _above(model: Model, theory: Theory) -> float:
     found, solution = bounded(theory, model), trusted(theory, model)
     return at_most(
         found.lower, solution.test_error, room(found) + error_of(solution), found.upper + solution.test_error
@@ -102,7 +98,7 @@ def _above(model: Model, theory: Theory) -> float:
 )  # fmt: skip
 def above_the_lower_bound_of_groups(model: Model, theory: Theory) -> float:
     """With groups nothing gets below the distance to all their functions."""
-    return _above(model, theory)
+    return above_the_lower_bound.margin(model, theory)
 
 
 @holds(

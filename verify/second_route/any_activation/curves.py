@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from giantsteps.verify.second_route.grids import Array, Curve, erf, expit, normal_panels
+from giantsteps.verify.second_route.grids import SMOOTH, Array, Curve, erf, expit, normal_panels
 
 _SQRT2 = math.sqrt(2.0)
 
@@ -17,19 +17,16 @@ def _normal(z: Array) -> Any:
 
 
 # Smooth on either side of zero.
-CURVES = {
+CURVES: dict[str, Curve] = {
+    **SMOOTH,
     "relu": Curve(lambda z: np.maximum(z, 0.0), lambda z: 1.0 * (z > 0.0)),
     "gelu": Curve(
         lambda z: 0.5 * z * (1.0 + erf(z / _SQRT2)), lambda z: 0.5 * (1.0 + erf(z / _SQRT2)) + z * _normal(z)
     ),
     # The logarithm of a sum by NumPy's logaddexp takes three times as long.
     "softplus": Curve(lambda z: np.maximum(z, 0.0) + np.log1p(np.exp(-np.abs(z))), expit),
-    "tanh": Curve(np.tanh, lambda z: 1.0 / np.cosh(z) ** 2),
-    "sin": Curve(np.sin, np.cos),
     "shifted tanh": Curve(lambda z: np.tanh(z + 0.7), lambda z: 1.0 / np.cosh(z + 0.7) ** 2),
-    "shifted sin": Curve(lambda z: np.sin(z + 0.7), lambda z: np.cos(z + 0.7)),
     "leaning tanh": Curve(lambda z: np.tanh(z) + 0.2 * (z * z - 1.0), lambda z: 1.0 / np.cosh(z) ** 2 + 0.4 * z),
-    "quadratic": Curve(lambda z: 0.3 + z + 0.5 * z * z, lambda z: 1.0 + z),
 }
 
 _EDGE, _PANELS, _ORDER = 11.0, 22, 16

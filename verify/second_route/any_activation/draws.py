@@ -40,13 +40,14 @@ BATCHES = {
     "tanh target": Step("quadratic", "tanh", 1.0, 1.5, 1.0),
 }
 GAINS = {"shifted sine target": 0.8, "tanh target": 0.6}
+TURNED = "leaning tanh student, few neurons"
 BULK_MODELS = {
     "relu student, sine target": (Step("relu", "sin", 2.0, 3.0, 0.8), 0.8, 0.5),
     "shifted tanh student, shifted sine target": (Step("shifted tanh", "shifted sin", 1.0, 6.0, 0.5), 0.3, 1.0),
+    # Of few neurons, with rows so much turned that each of the three overlaps beside the diagonal is a quarter to a
+    # half of the geometric mean of its diagonal entries.
+    TURNED: (Step("leaning tanh", "shifted sin", 4.0, 12.0, 0.5), 0.8, 0.5),
 }
-# Of few neurons, with rows so much turned that each of the three overlaps beside the diagonal is a quarter to a half of
-# the geometric mean of its diagonal entries.
-TURNED = {"leaning tanh student, few neurons": (Step("leaning tanh", "shifted sin", 4.0, 12.0, 0.5), 0.8, 0.5)}
 
 
 def _step(step: Step, d: int, seed: int) -> tuple[Drawn, Array, Array, Array]:
@@ -144,11 +145,8 @@ def bulk_resolvent(step: Step, d: int, conjugate: float, shift: float, seed: int
 def bulk_experiment(
     models: tuple[str, ...], quantity: sp.Basic, profile: Profile
 ) -> Mapping[str, tuple[Measured, ...]]:
-    """One quantity of a network's bulk at a quarter of the profile's dimensions, for the models named."""
+    """One quantity of a network's bulk at a quarter of the profile's dimensions, for the models named; of few neurons a
+    draw costs little.
+    """
     chosen = {name: BULK_MODELS[name] for name in models}
-    return bulk_of_rows(chosen, bulk_resolvent, equivalent, quantity, profile)
-
-
-def turned_experiment(quantity: sp.Basic, profile: Profile) -> Mapping[str, tuple[Measured, ...]]:
-    """The same for a network of which every overlap is large; a draw of few neurons costs little."""
-    return bulk_of_rows(TURNED, bulk_resolvent, equivalent, quantity, profile, times=3)
+    return bulk_of_rows(chosen, bulk_resolvent, equivalent, quantity, profile, 3 if TURNED in models else 1)

@@ -17,11 +17,6 @@ def functions_of(step: Step) -> Functions:
     return {"sigma": CURVES[step.student].value, "g": CURVES[step.target].value}
 
 
-def point_functions(point: Point) -> Functions:
-    """Implementations of sigma and g at a point."""
-    return functions_of(step_at(point))
-
-
 SMALL = {"two samples in two dimensions": (2, 2), "one in three": (1, 3), "one in four": (1, 4)}
 
 

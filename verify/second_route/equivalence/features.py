@@ -14,6 +14,7 @@ import numpy as np
 from giantsteps.derivations.equivalence import symbols as s
 from giantsteps.verify.checks.points import Point
 from giantsteps.verify.second_route.grids import LINE, SMOOTH, WEIGHT, Array, grid, normal_panels
+from giantsteps.verify.second_route.values import value
 
 _CIRCLE = 16
 
@@ -30,17 +31,12 @@ def complex_average(values: Array) -> complex:
     return complex(WEIGHT @ values)
 
 
-def number(point: Point, symbol: object) -> float:
-    """The value of a symbol at a point."""
-    return float(point[str(symbol)])
-
-
 def coefficients(point: Point, bias: complex = 0.0, bulk: complex = 0.0) -> tuple[complex, complex, complex]:
     """mu0, mu1 and mu2^2 from their definitions, with ``bias`` added to r kappa and ``bulk`` to c."""
     sigma = SMOOTH[str(point["activation"])].value
-    c = number(point, s.c) + bulk
+    c = value(point, s.c) + bulk
     root = np.sqrt(c)
-    values = sigma(number(point, s.r) * number(point, s.kappa) + bias + root * LINE)
+    values = sigma(value(point, s.r) * value(point, s.kappa) + bias + root * LINE)
     mu0 = complex_average(values)
     mu1 = complex_average(LINE * values) / root
     return mu0, mu1, complex_average((values - mu0 - root * mu1 * LINE) ** 2)
@@ -55,14 +51,14 @@ def names(point: Point) -> dict[str, float]:
 def mean_at(point: Point, overlap: complex) -> complex:
     """E[phi | kappa] of a neuron of overlap ``overlap`` with v."""
     sigma = SMOOTH[str(point["activation"])].value
-    c, kappa = number(point, s.c), number(point, s.kappa)
-    return complex_average(sigma(kappa * (number(point, s.r) + overlap) + np.sqrt(c - overlap**2) * LINE))
+    c, kappa = value(point, s.c), value(point, s.kappa)
+    return complex_average(sigma(kappa * (value(point, s.r) + overlap) + np.sqrt(c - overlap**2) * LINE))
 
 
 def pair_at(point: Point, overlap: complex) -> complex:
     """E[phi_k phi_l | kappa] of two neurons whose inputs have variance c and covariance ``overlap``."""
     sigma = SMOOTH[str(point["activation"])].value
-    c, argument = number(point, s.c), number(point, s.r) * number(point, s.kappa)
+    c, argument = value(point, s.c), value(point, s.r) * value(point, s.kappa)
     points, weights = grid(2)
     first = np.sqrt(c) * points[:, 0]
     second = overlap / np.sqrt(c) * points[:, 0] + np.sqrt(c - overlap**2 / c) * points[:, 1]
@@ -71,7 +67,7 @@ def pair_at(point: Point, overlap: complex) -> complex:
 
 def slopes(point: Point) -> dict[str, float]:
     """Derivatives of the coefficients in kappa, in a bias and in c."""
-    r = number(point, s.r)
+    r = value(point, s.r)
     return {
         **names(point),
         s.mu0_slope.name: derivative(lambda h: coefficients(point, bias=r * h)[0], 1),
@@ -105,7 +101,7 @@ def finite_gaps(point: Point) -> dict[str, float]:
     The corrections are a series in d^(-1/2), so twice the second value minus the first is left
     with an error of order 1/d.
     """
-    tau, kappa = number(point, s.scaled_overlap), number(point, s.kappa)
+    tau, kappa = value(point, s.scaled_overlap), value(point, s.kappa)
     numbers = names(point)
     mu0, mu1 = numbers[s.mu0.name], numbers[s.mu1.name]
 
@@ -125,8 +121,8 @@ def in_space(point: Point) -> dict[str, float]:
     Its row has squared norm c and overlap s_k with v; the variance is measured at s_k = 0.
     """
     sigma = SMOOTH[str(point["activation"])].value
-    c, r, kappa = number(point, s.c), number(point, s.r), number(point, s.kappa)
-    overlap = number(point, s.spike_overlap)
+    c, r, kappa = value(point, s.c), value(point, s.r), value(point, s.kappa)
+    overlap = value(point, s.spike_overlap)
     points, weights = grid(2)
     direction = np.array([0.6, -0.8])
     values = sigma(kappa * (r + overlap) + points @ (math.sqrt(c - overlap**2) * direction))
@@ -161,10 +157,10 @@ def equivalent_moments(point: Point) -> dict[str, float]:
     """
     generator = np.random.default_rng(int(1e6 * float(point["seed"])))
     rows = 0.5 * generator.standard_normal((2, 3))
-    kappa, mu0, mu1 = number(point, s.kappa), number(point, s.mu0), number(point, s.mu1)
+    kappa, mu0, mu1 = value(point, s.kappa), value(point, s.mu0), value(point, s.mu1)
     points, weights = grid(4)
     x = np.column_stack([np.full(len(points), kappa), points[:, :2]])
-    features = mu0 + mu1 * x @ rows.T + math.sqrt(number(point, s.mu2_square)) * points[:, 2:]
+    features = mu0 + mu1 * x @ rows.T + math.sqrt(value(point, s.mu2_square)) * points[:, 2:]
     means = weights @ features
     return {
         s.feature_mean.name: float(means[0]),
@@ -177,7 +173,7 @@ def equivalent_moments(point: Point) -> dict[str, float]:
 
 def sphere(point: Point) -> dict[str, float]:
     """Rows uniform on the circle or on the sphere in R^3: |Wv|^2 for p rows, and the variance of the dropped term."""
-    inputs, width, c = int(str(point["inputs"])), 5, number(point, s.c)
+    inputs, width, c = int(str(point["inputs"])), 5, value(point, s.c)
     node, weight = np.polynomial.legendre.leggauss(12)
     # The coordinate of a uniform point on the sphere in R^3 is uniform; on the circle it is a cosine of a uniform
     # angle.
@@ -186,7 +182,7 @@ def sphere(point: Point) -> dict[str, float]:
     square = c * coordinate**2
     return {
         s.spike_row_norm.name: float(width * weights @ square),
-        s.hadamard_variance.name: float(number(point, s.q2) * (weights @ (square * (c - square)))),
+        s.hadamard_variance.name: float(value(point, s.q2) * (weights @ (square * (c - square)))),
         s.d.name: inputs,
         s.beta.name: width / inputs,
         s.p.name: width,
@@ -195,7 +191,7 @@ def sphere(point: Point) -> dict[str, float]:
 
 def sign_coefficients(point: Point) -> dict[str, float]:
     """mu0, mu1, mu2^2 of the sign activation: Gauss-Legendre panels on either side of the jump."""
-    r, c, kappa = number(point, s.r), number(point, s.c), number(point, s.kappa)
+    r, c, kappa = value(point, s.r), value(point, s.c), value(point, s.kappa)
     root = math.sqrt(c)
     jump = max(-12.0, min(12.0, -r * kappa / root))
     edges = np.concatenate([np.linspace(-12, jump, 40), np.linspace(jump, 12, 40)[1:]])
@@ -212,8 +208,8 @@ def polynomial_features(point: Point) -> dict[str, float]:
     neurons.
     """
     he = np.polynomial.hermite_e
-    series = [number(point, c) / math.sqrt(math.factorial(k)) for k, c in enumerate(s.hermite_coefficients[:6])]
-    correlation = number(point, s.correlation)
+    series = [value(point, c) / math.sqrt(math.factorial(k)) for k, c in enumerate(s.hermite_coefficients[:6])]
+    correlation = value(point, s.correlation)
     points, weights = grid(2)
     first = he.hermeval(points[:, 0], series)
     second = he.hermeval(correlation * points[:, 0] + math.sqrt(1 - correlation**2) * points[:, 1], series)
@@ -228,6 +224,6 @@ def polynomial_features(point: Point) -> dict[str, float]:
 def linear_fit_error(point: Point) -> dict[str, float]:
     """E(sigma - A - B z)^2 at the point's A and B."""
     sigma = SMOOTH[str(point["activation"])].value
-    values = sigma(number(point, s.r) * number(point, s.kappa) + math.sqrt(number(point, s.c)) * LINE)
-    error = (values - number(point, s.fit_constant) - number(point, s.fit_slope) * LINE) ** 2
+    values = sigma(value(point, s.r) * value(point, s.kappa) + math.sqrt(value(point, s.c)) * LINE)
+    error = (values - value(point, s.fit_constant) - value(point, s.fit_slope) * LINE) ** 2
     return {**names(point), s.linear_fit_error.name: float(WEIGHT @ error)}

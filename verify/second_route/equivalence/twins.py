@@ -33,13 +33,13 @@ from giantsteps.verify.second_route.any_activation.curves import CURVES, Z
 from giantsteps.verify.second_route.any_activation.curves import mean as average
 from giantsteps.verify.second_route.gradient_step.readouts import fitted, on_others, on_own
 from giantsteps.verify.second_route.gradient_step.real import Drawn, after_step, batch_shapes, even_rows
-from giantsteps.verify.second_route.grids import SMOOTH, Array, Curve, Function
+from giantsteps.verify.second_route.grids import Array, Curve, Function
 from giantsteps.verify.second_route.networks.draws import first_step
 from giantsteps.verify.second_route.networks.one_letter_rows import drawn_rows
 from giantsteps.verify.second_route.networks.step import Step, equivalent, named
 
 # With a target that is not smooth: no gradient is taken of it.
-_CURVES = {**CURVES, **SMOOTH, "sign": Curve(np.sign, np.zeros_like)}
+_CURVES = {**CURVES, "sign": Curve(np.sign, np.zeros_like)}
 
 
 @dataclass(frozen=True)
@@ -96,7 +96,7 @@ SETTINGS = {
     "tanh learns sign, large batch": Setting("tanh", "sign", 1.5, 1.0, 0.1, 6.0, 3.0, sets=7),
 }
 # At the batch size of the first the error is flat in the third function's share, chi; not at that of the second.
-_BESIDE = {"tanh learns sign": "tanh learns sign, large batch"}
+BESIDE = {"tanh learns sign": "tanh learns sign, large batch"}
 # Networks beside those of the sources: one whose labels have noise, and two whose activations are not odd. In the last
 # one, of few neurons, the third function and what of it is no constant are shares of either error that are measured.
 NETWORKS = {
@@ -212,11 +212,6 @@ COLUMNS = {
 # The twin's limits, and the numbers and functions that statements on a network are evaluated with.
 Limits = tuple[Array, Mapping[str, float], Mapping[str, Function]]
 LimitsOf = Callable[[Setting, int], Limits]
-
-
-def at_both_batches(name: str) -> Mapping[str, Setting]:
-    """The network named, of some settings at a second batch size, too."""
-    return {each: SETTINGS[each] for each in (name, _BESIDE.get(name)) if each}
 
 
 def beside_twins(

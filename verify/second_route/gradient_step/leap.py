@@ -25,13 +25,9 @@ from giantsteps.verify.checks.simulation import column
 from giantsteps.verify.protocol.claim import Profile
 from giantsteps.verify.second_route.gradient_step.real import steadied
 from giantsteps.verify.second_route.grids import Array, average, grid, half_line
+from giantsteps.verify.second_route.values import value
 
 he = np.polynomial.hermite_e
-
-
-def point_value(point: Point, symbol: object) -> float:
-    """The value of a symbol at a point."""
-    return float(point[str(symbol)])
 
 
 # ---- Hermite tensors ----
@@ -105,8 +101,8 @@ def leap_of(target: str, point: Point) -> dict[str, float]:
 
 def second_order_part(point: Point) -> dict[str, float]:
     """The part of order two of cos(a z1 + b z2) + z1 z2^2, by least squares on a product rule, at a random argument."""
-    a, b = point_value(point, s_bounds.b1), point_value(point, s_bounds.b2)
-    x = np.array([[point_value(point, q) for q in s.argument]])
+    a, b = value(point, s_bounds.b1), value(point, s_bounds.b2)
+    x = np.array([[value(point, q) for q in s.argument]])
     points, weights = grid(2)
 
     def basis(z: Array) -> Array:
@@ -132,7 +128,7 @@ ROOT_D = {1: 1e6, 2: 1e6, 3: LARGE}
 def _series(point: Point, orders: int) -> list[float]:
     """sigma' as a Hermite series of so many orders, from orthonormal coefficients of sigma."""
     return [
-        point_value(point, s.hermite_coefficients[k + 1]) * math.sqrt(math.factorial(k + 1)) / math.factorial(k)
+        value(point, s.hermite_coefficients[k + 1]) * math.sqrt(math.factorial(k + 1)) / math.factorial(k)
         for k in range(orders)
     ]
 
@@ -141,13 +137,13 @@ def mean_gradient(leap: int, point: Point) -> dict[str, float]:
     """d^((l-1)/2) E[y sigma'(w.x) x_1] at large sqrt(d): three-dimensional product rule over target and neuron."""
     points, weights = grid(3)
     z1, z2, across = points.T
-    one, two = (point_value(point, t) / ROOT_D[leap] for t in s.leap_overlaps)
+    one, two = (value(point, t) / ROOT_D[leap] for t in s.leap_overlaps)
     tensors = {1: s.tensor_1, 2: s.tensor_2, 3: s.tensor_3}
     target = np.zeros_like(z1)
     for order in range(leap, 4):
         for j, entry in enumerate(tensors[order]):
             polynomial = he.hermeval(z1, [0.0] * (order - j) + [1.0]) * he.hermeval(z2, [0.0] * j + [1.0])
-            target += point_value(point, entry) * polynomial / (math.factorial(order - j) * math.factorial(j))
+            target += value(point, entry) * polynomial / (math.factorial(order - j) * math.factorial(j))
     slope = he.hermeval(one * z1 + two * z2 + math.sqrt(1 - one**2 - two**2) * across, _series(point, 5))
     return {s.leap_signal.name: float(weights @ (target * slope * z1)) * ROOT_D[leap] ** (leap - 1)}
 
@@ -156,8 +152,8 @@ def gradient_noise(point: Point) -> dict[str, float]:
     """(n/d) E|g - E g|^2 at sqrt(d) = 10^4 for y = a z1 + b (z1^2 - 1)/2, with the constants of target and slope."""
     points, weights = grid(2)
     z1, across = points.T
-    overlap = point_value(point, s.leap_overlaps[0]) / LARGE
-    a, b = point_value(point, s.tensor_1[0]), point_value(point, s.tensor_2[0])
+    overlap = value(point, s.leap_overlaps[0]) / LARGE
+    a, b = value(point, s.tensor_1[0]), value(point, s.tensor_2[0])
     series = _series(point, 3)
     pushed = (a * z1 + b * (z1**2 - 1) / 2) * he.hermeval(overlap * z1 + math.sqrt(1 - overlap**2) * across, series)
     d = LARGE**2
@@ -192,16 +188,12 @@ def _relu_slope(u: Array) -> Array:
     return (u > 0).astype(np.float64)
 
 
-def _tanh_slope(u: Array) -> Array:
-    return np.asarray(1 - np.tanh(u) ** 2)
-
-
 def _shifted_slope(u: Array) -> Array:
     return np.asarray(1 - np.tanh(u + 0.7) ** 2)
 
 
 PROBLEMS: Mapping[str, Problem] = {
-    "leap 1: z1 + z1 z2, tanh": Problem(1, lambda a, b: a + a * b, _tanh_slope),
+    "leap 1: z1 + z1 z2, tanh": Problem(1, lambda a, b: a + a * b, lambda u: np.asarray(1 - np.tanh(u) ** 2)),
     "leap 2: He_2(z1) + z1 z2, relu": Problem(2, lambda a, b: a**2 - 1 + a * b, _relu_slope),
     # Its first tensor sees z1 only; the activation has a second coefficient, so that the second one shows as well.
     "leap 1: z1 + z1 z2, shifted tanh": Problem(1, lambda a, b: a + a * b, _shifted_slope),

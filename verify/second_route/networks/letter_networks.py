@@ -116,14 +116,9 @@ def functions_of(network: Setting) -> Mapping[str, Callable[[Array], Array]]:
     return {name: at(name) for name in (*pairs, "y0", "y1", "y2", "yhat", "Vk")}
 
 
-def solved_at(point: Point) -> dict[str, float]:
+def network_at(point: Point) -> Setting:
     """The network of a point."""
-    return values_of(NETWORKS[str(point["network"])])
-
-
-def functions_at(point: Point) -> Mapping[str, Callable[[Array], Array]]:
-    """Its functions along the spike."""
-    return functions_of(NETWORKS[str(point["network"])])
+    return NETWORKS[str(point["network"])]
 
 
 # Of m and of the errors each wrong neighbour that has to be refuted is five standard errors off or more, while what the

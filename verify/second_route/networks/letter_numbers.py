@@ -213,16 +213,6 @@ def limits(drawing: Drawing) -> dict[str, float]:
     return point_of(drawing) | by_glyph(values)
 
 
-def limits_at(point: Point) -> dict[str, float]:
-    """The equivalent at a point of the domain."""
-    return limits(drawing_at(point))
-
-
-def spectral_functions(point: Point) -> Mapping[str, Function]:
-    """Spectrum and vectors of the drawings, and Theta at a point."""
-    return functions_of(drawing_at(point))
-
-
 def functions_of(drawing: Drawing) -> Mapping[str, Function]:
     """Spectrum and vectors, and Theta_a(nu) = beta tau_a (1 + u_a^2 omega varrho(nu)) at the solution."""
     found = limits(drawing)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import lru_cache
 from typing import Any
 
@@ -17,11 +17,12 @@ from giantsteps.verify.checks.points import Point
 from giantsteps.verify.checks.simulation import Measured, at_sizes, column
 from giantsteps.verify.compiled import network_letters
 from giantsteps.verify.protocol.claim import Profile
+from giantsteps.verify.second_route.any_activation.letters import Pair
 from giantsteps.verify.second_route.gradient_step import real
 from giantsteps.verify.second_route.grids import SMOOTH, Array, hermite_numbers, interpretation
 from giantsteps.verify.second_route.networks.draws import first_step, fresh_rows, ratios
 from giantsteps.verify.second_route.networks.step import Step, law, step_at
-from giantsteps.verify.second_route.values import by_glyph, by_letter, by_pair, upper
+from giantsteps.verify.second_route.values import by_glyph, by_letter, by_pair
 
 Function = Callable[[Array], Any]
 
@@ -93,30 +94,13 @@ def letter_law(point: Point) -> dict[str, float]:
 # --- the resolvent on rows of real networks
 
 
-@dataclass(frozen=True)
-class Stepped:
-    """A real network with two letters, and the conjugates that its rows meet."""
-
-    step: Step
-    share: float
-    letters: tuple[float, float]
-    C: tuple[float, float, float]
-    D: tuple[float, float]
-    ridge: float = 0.2
-
-    @property
-    def conjugate(self) -> Array:
-        """C as a matrix."""
-        return np.array([[self.C[0], self.C[1]], [self.C[1], self.C[2]]])
-
-
 # Whole numbers of rows and samples at multiples of 25; most rows are of the letter that is measured.
 REAL = {
-    "tanh student, tanh target": Stepped(
-        Step("tanh", "tanh", 2.0, 5.0, 1.2), 0.8, (1.0, -0.7), (1.0, -0.6, 0.8), (0.2, 0.4)
+    "tanh student, tanh target": Pair(
+        Step("tanh", "tanh", 2.0, 5.0, 1.2), (1.0, -0.7), (0.8, 0.2), (1.0, -0.6, 0.8), (0.2, 0.4), 0.2
     ),
-    "erf student, sine target": Stepped(
-        Step("erf", "sin", 2.0, 4.0, 1.6), 0.75, (0.9, 1.4), (0.8, 0.5, 1.2), (0.3, 0.1)
+    "erf student, sine target": Pair(
+        Step("erf", "sin", 2.0, 4.0, 1.6), (0.9, 1.4), (0.75, 0.25), (0.8, 0.5, 1.2), (0.3, 0.1), 0.2
     ),
 }
 
@@ -126,7 +110,7 @@ OVERLAPS = (s.V2_of[0], s.spike_overlap_of, s_saddle.norm_row_spike[0], s_saddle
 
 
 @lru_cache(maxsize=16384)
-def real_resolvent(model: Stepped, d: int, seed: int) -> tuple[tuple[float, ...], Array]:
+def real_resolvent(model: Pair, d: int, seed: int) -> tuple[tuple[float, ...], Array]:
     """OVERLAPS on the rows of one network, without the spike, and controls of its batch and of either letter's rows.
 
     v is the direction of the mean row, read off the rows.
@@ -134,7 +118,7 @@ def real_resolvent(model: Stepped, d: int, seed: int) -> tuple[tuple[float, ...]
     step = model.step
     p, n0 = round(step.beta * d), round(step.alpha0 * d)
     rng = np.random.default_rng(np.random.SeedSequence(97, spawn_key=(d, seed)))
-    group = (np.arange(p) >= round(model.share * p)).astype(int)
+    group = (np.arange(p) >= round(model.fractions[0] * p)).astype(int)
     letters = np.array(model.letters)[group]
     start, x = unit_rows(rng, p, d), rng.standard_normal((n0, d))
     labels = SMOOTH[step.target].value(x[:, 0])
@@ -142,8 +126,8 @@ def real_resolvent(model: Stepped, d: int, seed: int) -> tuple[tuple[float, ...]
     mean = letters @ rows / (letters @ letters)
     rows -= np.outer(letters, mean)
     along = rows @ mean / np.linalg.norm(mean)
-    S = model.conjugate[np.ix_(group, group)] * (rows @ rows.T - np.outer(along, along))
-    S += np.diag(model.ridge + np.array(model.D)[group])
+    S = model.C[np.ix_(group, group)] * (rows @ rows.T - np.outer(along, along))
+    S += np.diag(model.shift[group])
     own = group == 0
     inverse = real.positive_inverse(S)[np.ix_(own, own)]
     squares = np.einsum("ij,ij->i", rows, rows)[own]
@@ -156,23 +140,21 @@ def real_resolvent(model: Stepped, d: int, seed: int) -> tuple[tuple[float, ...]
 
 
 @lru_cache(maxsize=8)
-def real_values(model: Stepped) -> dict[str, float]:
+def real_values(model: Pair) -> dict[str, float]:
     """The law of the rows, T, tau and K, and what they are made of, by the theorems; keys are glyphs."""
-    shares = (model.share, 1 - model.share)
-    known = network_letters.law(model.step.compiled, shares, model.letters)
-    return dict(network_letters.bulk_of(model.step.compiled, known, model.C, model.D, model.ridge))
+    known = network_letters.law(model.step.compiled, model.fractions, model.letters)
+    return dict(network_letters.bulk_of(model.step.compiled, known, model.conjugate, model.diagonal, model.ridge))
 
 
-def real_forms(model: Stepped, which: int) -> dict[str, float]:
+def real_forms(model: Pair, which: int) -> dict[str, float]:
     """Forms with the spike in the bulk: of (W_1 v, W_1 v), (delta_1, W_1 v) or (delta_1, delta_1)."""
-    K, C, rows = network_letters.OVERLAP, model.conjugate, real_values(model)
+    K, C, rows = network_letters.OVERLAP, model.C, real_values(model)
     overlap = np.array([[rows[K[i, j].name] for j in range(6)] for i in range(6)])
     # The spike put back: S has C o (Wv)(Wv)^T more.
     forms = overlap - overlap[:, :2] @ C @ np.linalg.solve(np.eye(2) + overlap[:2, :2] @ C, overlap[:2])
     left, right = ((0, 0), (4, 0), (4, 4))[which]
     found = {s.vector_form: forms[left, right]}
-    found |= upper(s.V1_hat_of, model.C)
-    found |= by_pair({s.spike_forms: forms})
+    found |= by_pair({s.V1_hat_of: C, s.spike_forms: forms})
     found |= by_letter({s.left_forms: forms[left], s.right_forms: forms[:, right]})
     return by_glyph(found)
 
@@ -182,7 +164,7 @@ def real_networks(quantity: sp.Basic, profile: Profile) -> Mapping[str, tuple[Me
     at = column(quantity, *OVERLAPS)
     values = {model: real_forms(model, at - 1) if at else real_values(model) for model in REAL.values()}
 
-    def one(model: Stepped, d: int) -> Measured:
+    def one(model: Pair, d: int) -> Measured:
         found, controls = zip(*(real_resolvent(model, d, k) for k in profile.draws(64)), strict=True)
         return Measured(d, tuple(real.steadied(np.array(found)[:, at], np.array(controls))), values[model])
 

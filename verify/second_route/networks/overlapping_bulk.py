@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from functools import lru_cache
+from functools import lru_cache, partial
 
 import numpy as np
 import sympy as sp
@@ -26,48 +26,35 @@ from giantsteps.verify.checks.points import Point
 from giantsteps.verify.checks.simulation import Measured, at_sizes, column
 from giantsteps.verify.protocol.claim import Domain, Profile, Range
 from giantsteps.verify.second_route.gradient_step.real import positive_inverse, steadied
-from giantsteps.verify.second_route.grids import LINE, SMOOTH, WEIGHT, Array, Function
-from giantsteps.verify.second_route.networks.overlapping_draws import (
-    Start,
-    first_layer,
-    functions_for,
-    shared_functions,
-)
+from giantsteps.verify.second_route.grids import LINE, SMOOTH, WEIGHT, Array
+from giantsteps.verify.second_route.models import at_distinct
+from giantsteps.verify.second_route.networks.overlapping_draws import first_layer, functions_for, shared_functions
+from giantsteps.verify.second_route.networks.step import Step
 
 NO_NOISE = "no label noise"
 # Rates and overlaps at which turning counts; the second student is not odd, and its beta not one.
 STARTS = {
-    "tanh student, tanh target": Start("tanh", "tanh", 2.0, 1.0, 2.0, 0.4, 0.0),
-    "sine student, shifted sine target": Start("sin", "shifted sin", 1.5, 1.5, 1.5, 0.25, 0.0),
+    "tanh student, tanh target": Step("tanh", "tanh", 2.0, 2.0, 1.0, 0.0, 0.4),
+    "sine student, shifted sine target": Step("sin", "shifted sin", 1.5, 1.5, 1.5, 0.0, 0.25),
 }
 # With the gain g, and at rates at which what the samples know of theta and e shows along theta.
 BATCHES = {
-    "tanh student, tanh target": (Start("tanh", "tanh", 1.0, 1.0, 4.0, 0.4, 0.0), 5.0),
-    "sine student, shifted sine target": (Start("sin", "shifted sin", 1.0, 1.5, 3.0, 0.6, 0.0), 2.0),
+    "tanh student, tanh target": (Step("tanh", "tanh", 1.0, 4.0, 1.0, 0.0, 0.4), 5.0),
+    "sine student, shifted sine target": (Step("sin", "shifted sin", 1.0, 3.0, 1.5, 0.0, 0.6), 2.0),
 }
 
 
-def _by_distinct(function: Function) -> Function:
-    """The same function, computed once for each distinct argument: a grid in the plane repeats its coordinates."""
-
-    def called(x: Array) -> Array:
-        places, index = np.unique(np.asarray(x, dtype=float), return_inverse=True)
-        return np.asarray(function(places))[index].reshape(np.shape(x))
-
-    return called
-
-
 @lru_cache(maxsize=64)
-def functions_of(start: Start) -> Functions:
+def functions_of(start: Step) -> Functions:
     """Implementations of all undefined functions of the statements."""
     found = functions_for(start.student, start.target, start.overlap)
-    return {name: _by_distinct(function) for name, function in found.items()}
+    return {name: partial(at_distinct, function) for name, function in found.items()}
 
 
 INTERPRETATIONS = tuple(functions_of(start) for start in STARTS.values())
 
 
-def values_of(start: Start, alpha0: float) -> dict[str, float]:
+def values_of(start: Step, alpha0: float) -> dict[str, float]:
     return {
         s.alpha0.name: alpha0,
         s.beta.name: start.beta,
@@ -79,7 +66,7 @@ def values_of(start: Start, alpha0: float) -> dict[str, float]:
 # ---- rows of real networks ----
 
 
-def _terms(start: Start, u: Array, t: Array) -> Array:
+def _terms(start: Step, u: Array, t: Array) -> Array:
     """R^2, and R K, R^2 H and R^2 K^2 times u^2, of samples at u = theta.x and t = e.x, with R = g(u) - F(t)."""
     f = shared_functions(start.student, start.overlap)
     K, residual = f["K_0"](t), SMOOTH[start.target].value(u) - f["F_0"](t)
@@ -91,11 +78,11 @@ _PLACES, _SHARES = LINE[40:-40:4], 4.0 * WEIGHT[40:-40:4]
 
 
 @lru_cache(maxsize=8)
-def _term_means(start: Start) -> Array:
+def _term_means(start: Step) -> Array:
     return np.asarray(_terms(start, _PLACES[:, None], _PLACES) @ _SHARES @ _SHARES)
 
 
-def batch_controls(start: Start, x: Array) -> Array:
+def batch_controls(start: Step, x: Array) -> Array:
     """The means of the terms over a batch, minus what they are on average, at any number of samples."""
     return np.asarray(_terms(start, x[:, 0], x[:, 1]).mean(axis=1) - _term_means(start))
 
@@ -106,7 +93,7 @@ _OF_ROWS, _OF_BATCHES = 7, 8
 
 
 @lru_cache(maxsize=2048)
-def row_variance(start: Start, d: int, seed: int) -> tuple[float, Array]:
+def row_variance(start: Step, d: int, seed: int) -> tuple[float, Array]:
     """d times the variance of b.theta over the rows of one network after a real step (full residual), and controls of
     mean zero: those of its batch, and that variance before the step minus its mean 1 - o, d - 1 times.
     """
@@ -126,7 +113,7 @@ def row_experiment(quantity: sp.Basic, profile: Profile) -> Mapping[str, tuple[M
     """The variance along the target at a quarter of the profile's dimensions and many seeds."""
     column(quantity, row_target)
 
-    def one(start: Start, d: int) -> Measured:
+    def one(start: Step, d: int) -> Measured:
         found = [row_variance(start, d, k) for k in profile.draws(_OF_ROWS)]
         samples, controls = (np.array(x) for x in zip(*found, strict=True))
         values = values_of(start, round(start.alpha0 * d) / d)
@@ -139,7 +126,7 @@ def row_experiment(quantity: sp.Basic, profile: Profile) -> Mapping[str, tuple[M
 
 
 @lru_cache(maxsize=2048)
-def batch_resolvent(start: Start, gain: float, d: int, seed: int) -> tuple[Array, Array]:
+def batch_resolvent(start: Step, gain: float, d: int, seed: int) -> tuple[Array, Array]:
     """(1/d) tr (1 + g B)^-1 and its entry at theta, B from one batch as it is defined, and controls of the batch."""
     n0, rate, overlap = round(start.alpha0 * d), start.rate, start.overlap
     x = np.random.default_rng(np.random.SeedSequence(61, spawn_key=(d, seed))).standard_normal((n0, d))
@@ -158,7 +145,7 @@ def batch_resolvent(start: Start, gain: float, d: int, seed: int) -> tuple[Array
 AVERAGES = (*alone, *with_uu, *with_ut, with_tt)
 
 
-def averages(start: Start, gain: float, alpha0: float, G: Array) -> tuple[Array, dict[str, float]]:
+def averages(start: Step, gain: float, alpha0: float, G: Array) -> tuple[Array, dict[str, float]]:
     """E[W'], and all averages of W' by name, W' = (1 + W G/alpha0)^-1 W inverted sample by sample on a grid."""
     f = shared_functions(start.student, start.overlap)
     line, weight = _PLACES, _SHARES
@@ -183,7 +170,7 @@ def averages(start: Start, gain: float, alpha0: float, G: Array) -> tuple[Array,
 
 
 @lru_cache(maxsize=64)
-def _solved(start: Start, gain: float, alpha0: float) -> dict[str, float]:
+def _solved(start: Step, gain: float, alpha0: float) -> dict[str, float]:
     """All averages of W' where G = (Z + E W')^-1, by damped iteration."""
     root = math.sqrt(gain * (1.0 - start.overlap))
     Z = np.array([[1.0, root], [root, -1.0]])
@@ -201,7 +188,7 @@ def batch_experiment(quantity: sp.Basic, profile: Profile) -> Mapping[str, tuple
     """Trace or entry at a quarter of the profile's dimensions and many seeds."""
     at = column(quantity, s.row_trace, target_form)
 
-    def one(batch: tuple[Start, float], d: int) -> Measured:
+    def one(batch: tuple[Step, float], d: int) -> Measured:
         start, gain = batch
         alpha0 = round(start.alpha0 * d) / d
         found = [batch_resolvent(start, gain, d, k) for k in profile.draws(_OF_BATCHES)]
@@ -215,10 +202,10 @@ def batch_experiment(quantity: sp.Basic, profile: Profile) -> Mapping[str, tuple
 # ---- points of the domain ----
 
 
-def start_at(point: Point) -> Start:
+def start_at(point: Point) -> Step:
     """The network of a point."""
     alpha0, beta, overlap = (float(point[x.name]) for x in (s.alpha0, s.beta, s.row_overlap))
-    return Start("tanh", "shifted sin", alpha0, beta, 1.3, overlap, 0.0)
+    return Step("tanh", "shifted sin", alpha0, 1.3, beta, 0.0, overlap)
 
 
 def sample_answer(point: Point) -> dict[str, float]:

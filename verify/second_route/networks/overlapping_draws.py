@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
@@ -17,31 +16,12 @@ from giantsteps.verify.checks.simulation import Measured, at_sizes, column
 from giantsteps.verify.protocol.claim import Profile
 from giantsteps.verify.second_route.gradient_step.real import after_step
 from giantsteps.verify.second_route.grids import SMOOTH, Array, Function, hermite_numbers, interpretation, normal_line
-from giantsteps.verify.second_route.networks.step import Step
-
-
-@dataclass(frozen=True)
-class Start:
-    """A network before its step: rate e = eta/beta, overlap of its rows, variance of the label noise."""
-
-    student: str
-    target: str
-    alpha0: float
-    beta: float
-    rate: float
-    overlap: float
-    noise: float
-
-    @property
-    def step(self) -> Step:
-        """Its step, as if rows did not overlap."""
-        return Step(self.student, self.target, self.alpha0, self.rate, self.beta, self.noise)
-
+from giantsteps.verify.second_route.networks.step import Step, step_at
 
 # Rates and overlaps at which every term counts; the second student is not odd and the second target not centred.
 STARTS = {
-    "tanh student, tanh target": Start("tanh", "tanh", 2.0, 1.0, 2.0, 0.4, 0.1),
-    "shifted sine student, shifted sine target": Start("shifted sin", "shifted sin", 3.0, 1.5, 1.0, 0.2, 0.0),
+    "tanh student, tanh target": Step("tanh", "tanh", 2.0, 2.0, 1.0, 0.1, 0.4),
+    "shifted sine student, shifted sine target": Step("shifted sin", "shifted sin", 3.0, 1.0, 1.5, 0.0, 0.2),
 }
 
 # E over z: a trapezoidal rule accurate to rounding for functions smooth on the scale of its step.
@@ -73,20 +53,7 @@ def functions_for(student: str, target: str, overlap: float) -> Functions:
     return {**interpretation(student, target), **shared_functions(student, overlap)}
 
 
-def start_at(point: Point) -> Start:
-    """The network of a point of the domain."""
-    return Start(
-        str(point["activation"]),
-        str(point["target"]),
-        alpha0=float(point[s.alpha0.name]),
-        beta=float(point[s.beta.name]),
-        rate=float(point["rate"]),
-        overlap=float(point[s.row_overlap.name]),
-        noise=float(point[s.noise.name]),
-    )
-
-
-def values_of(start: Start, alpha0: float, beta: float) -> dict[str, float]:
+def values_of(start: Step, alpha0: float, beta: float) -> dict[str, float]:
     """Hermite numbers and parameters of a network at the ratios given; eta is the one that keeps the rate."""
     return {
         **hermite_numbers(start.student, start.target),
@@ -100,11 +67,11 @@ def values_of(start: Start, alpha0: float, beta: float) -> dict[str, float]:
 
 def functions_at(point: Point) -> Functions:
     """Implementations at a point."""
-    start = start_at(point)
+    start = step_at(point)
     return functions_for(start.student, start.target, start.overlap)
 
 
-def first_layer(start: Start, p: int, d: int, rng: np.random.Generator) -> Array:
+def first_layer(start: Step, p: int, d: int, rng: np.random.Generator) -> Array:
     """Rows of length one, uniform but for their overlap with e, the second axis; theta is the first."""
     rows = rng.standard_normal((p, d))
     rows[:, 1] = 0.0
@@ -114,7 +81,7 @@ def first_layer(start: Start, p: int, d: int, rng: np.random.Generator) -> Array
 
 
 @lru_cache(maxsize=512)
-def measured_step(start: Start, d: int, seed: int) -> tuple[float, float, float]:
+def measured_step(start: Step, d: int, seed: int) -> tuple[float, float, float]:
     """r, gamma and c of one real network after its step (full residual): the mean row, its cosine, the other rows.
 
     The mean of p rows carries c/p in its square: taken off with the c measured.
@@ -135,7 +102,7 @@ def step_experiment(quantity: sp.Basic, profile: Profile) -> Mapping[str, tuple[
     """r, gamma or c at half the profile's dimensions, for both networks."""
     at = column(quantity, s.r, s.gamma, s.c)
 
-    def one(start: Start, d: int) -> Measured:
+    def one(start: Step, d: int) -> Measured:
         samples = tuple(measured_step(start, d, k)[at] for k in profile.draws(4))
         values = values_of(start, round(start.alpha0 * d) / d, round(start.beta * d) / d)
         return Measured(d, samples, values, functions_for(start.student, start.target, start.overlap))

@@ -29,7 +29,9 @@ def named(name: str) -> Activation:
 
 @dataclass(frozen=True)
 class Step:
-    """A network's step: rate e = eta/beta; `noise` is the variance of the label noise."""
+    """A network's step: rate e = eta/beta; `noise` is the variance of the label noise, `overlap` that of rows before
+    the step.
+    """
 
     student: str
     target: str
@@ -37,6 +39,7 @@ class Step:
     rate: float
     beta: float
     noise: float = 0.0
+    overlap: float = 0.0
 
     def at(self, d: int) -> Step:
         """The step with the ratios that n0 and p, which are integers, have at dimension d."""
@@ -48,7 +51,7 @@ class Step:
 
     @property
     def compiled(self) -> network.Step:
-        """The step that the theorems are computed for."""
+        """The step that the theorems are computed for, as if rows did not overlap."""
         return network.Step(
             named(self.student), named(self.target), self.alpha0, self.rate * self.beta, self.beta, self.noise
         )
@@ -76,7 +79,8 @@ def batch_forms(target: str, alpha0: float, shift: float) -> Mapping[str, float]
 
 def step_at(point: Point) -> Step:
     """The step of a point of the domain."""
-    values = (float(point.get(name, 0.0)) for name in (s.alpha0.name, "rate", s.beta.name, s.noise.name))
+    names = (s.alpha0.name, "rate", s.beta.name, s.noise.name, s.row_overlap.name)
+    values = (float(point.get(name, 0.0)) for name in names)
     return Step(str(point["activation"]), str(point["target"]), *values)
 
 

@@ -18,7 +18,7 @@ from giantsteps.verify.compiled.along import evaluated
 from giantsteps.verify.protocol.claim import Domain, Range
 from giantsteps.verify.second_route.models import GENERIC, SMOOTH, functions_of, problem
 from giantsteps.verify.second_route.models import model_at as one_letter
-from giantsteps.verify.second_route.values import LETTERS, PAIRS, by_glyph, value
+from giantsteps.verify.second_route.values import LETTERS, PAIRS, by_glyph, generator_at, value
 
 Array = NDArray[np.float64]
 
@@ -82,7 +82,7 @@ def given_bulk(point: Point) -> Mapping[str, float]:
 
     q1, q2 and V1, V2, zeta, psi are derivatives of the entropic term in their conjugates, by central differences.
     """
-    generator = np.random.default_rng(int(value(point, "seed")))
+    generator = generator_at(point)
     p, d = int(value(point, "rows")), int(value(point, "columns"))
     ridge = value(point, s.ridge)
     group = np.arange(p) >= p // 3

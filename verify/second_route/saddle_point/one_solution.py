@@ -20,7 +20,7 @@ from giantsteps.numerics.models.model import Model
 from giantsteps.verify.checks.points import Point
 from giantsteps.verify.second_route.grids import normal_line
 from giantsteps.verify.second_route.models import density_integrals, functions_of, model_at
-from giantsteps.verify.second_route.values import value
+from giantsteps.verify.second_route.values import generator_at
 
 Array = NDArray[np.float64]
 Pair = tuple[float, float]
@@ -81,15 +81,12 @@ def _traces(at: Setting, conjugate: float, shift: float) -> Pair:
     return float(shares @ (bulk * eigenvalues)), float(shares.sum())
 
 
-_MOST_STEPS = 20_000
-
-
-def iterated(of: Map, start: Pair) -> Pair:
-    """Where x, F(x), F(F(x)), ... leads: until it moves by rounding, or for so many steps."""
+def iterated(of: Callable[..., tuple[Any, Any]], start: tuple[Any, Any], most: int = 20_000) -> tuple[Any, Any]:
+    """Where x, F(x), F(F(x)), ... leads: until it moves by rounding, or for so many steps; x numbers or arrays."""
     now = start
-    for _ in range(_MOST_STEPS):
+    for _ in range(most):
         before, now = now, of(*now)
-        if all(abs(a - b) <= 1e-15 * abs(a) for a, b in zip(now, before, strict=True)):
+        if all(np.max(np.abs(a - b)) <= 1e-15 * np.max(np.abs(a)) for a, b in zip(now, before, strict=True)):
             break
     return now
 
@@ -133,18 +130,13 @@ def maps_at(point: Point) -> Mapping[str, Callable[..., Any]]:
     }
 
 
-def nothing(point: Point) -> Mapping[str, float]:
-    """The point has all that the statement speaks of."""
-    return {}
-
-
 def random_maps(point: Point) -> Mapping[str, float]:
     """Fixed points of F_i = a_i + sum_j b_ij x_j^p_ij with p < 1, from below and from above.
 
     And two fixed points of maps that are not increasing, F = (x1/x2, 1), or homogeneous, F = (x2, x1), by iteration
     from two random starts.
     """
-    generator = np.random.default_rng(int(value(point, "seed")))
+    generator = generator_at(point)
     shift, weights, powers = (
         generator.uniform(0.1, 1.0, 2),
         generator.uniform(0.0, 1.0, (2, 2)),

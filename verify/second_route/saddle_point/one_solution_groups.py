@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from giantsteps.derivations.bulk import symbols as s
 from giantsteps.verify.checks.points import Point
 from giantsteps.verify.second_route.models import functions_of, model_at
-from giantsteps.verify.second_route.saddle_point.one_solution import LINE
-from giantsteps.verify.second_route.values import value
+from giantsteps.verify.second_route.saddle_point.one_solution import LINE, iterated
+from giantsteps.verify.second_route.values import generator_at, value
 
 Array = NDArray[np.float64]
 Pair = tuple[Array, Array]
@@ -87,7 +87,7 @@ def gaps(point: Point, traces: Traces, largest: Pair) -> Mapping[str, float]:
     """By how much F is increasing and strictly subhomogeneous at random points; `largest` is (T, tau) at C = D = 0 and
     ridge 1.
     """
-    generator = np.random.default_rng(int(value(point, "seed")))
+    generator = generator_at(point)
     here, more, factor = _cone(generator), _cone(generator), 1.0 + np.exp(generator.uniform(-2.0, 2.0))
     moved, times = (here[0] + more[0], here[1] + more[1]), (factor * here[0], factor * here[1])
     right, rising = _map(point, traces), _map(point, traces, 1.0)
@@ -125,16 +125,7 @@ def two_solutions(point: Point) -> Mapping[str, float]:
     low = 1e-9 * above[0], 1e-9 * above[1]
     right, rising = _map(point, traces), _map(point, traces, 1.0)
     return {
-        s.V1_of_groups.name: _iterated(right, above),
-        s.V1_of_groups_other.name: _iterated(right, low),
-        s.V1_of_groups_rising.name: _iterated(rising, above),
+        s.V1_of_groups.name: float(iterated(right, above, 3000)[0][0, 1]),
+        s.V1_of_groups_other.name: float(iterated(right, low, 3000)[0][0, 1]),
+        s.V1_of_groups_rising.name: float(iterated(rising, above, 3000)[0][0, 1]),
     }
-
-
-def _iterated(of: Map, start: Pair) -> float:
-    now = start
-    for _ in range(3000):
-        before, now = now, of(*now)
-        if all(np.abs(a - b).max() <= 1e-15 * np.abs(a).max() for a, b in zip(now, before, strict=True)):
-            break
-    return float(now[0][0, 1])

@@ -13,7 +13,7 @@ from giantsteps.verify.second_route.any_activation.curves import CURVES
 from giantsteps.verify.second_route.gradient_step import real
 from giantsteps.verify.second_route.gradient_step.real import batch_controls, fresh_controls
 from giantsteps.verify.second_route.networks import draws, one_letter_rows, overlapping_bulk
-from giantsteps.verify.second_route.networks.overlapping_draws import Start
+from giantsteps.verify.second_route.networks.step import Step
 
 
 def of_mean_zero(controls: list[np.ndarray]) -> bool:
@@ -37,7 +37,7 @@ def test_controls_of_a_batch_with_centred_labels_have_mean_zero() -> None:
 
 
 def test_controls_of_overlapping_rows_have_mean_zero() -> None:
-    start = Start("sin", "shifted sin", 1.0, 1.0, 1.0, 0.4, 0.0)
+    start = Step("sin", "shifted sin", 1.0, 1.0, 1.0, overlap=0.4)
     found = [overlapping_bulk.row_variance(start, 8, seed)[1] for seed in range(1500)]
     assert len(found[0]) == 5
     assert of_mean_zero(found)

@@ -18,7 +18,6 @@ from giantsteps.numerics.experiments.measure import overlaps
 from giantsteps.numerics.experiments.orthogonal import orthogonal_features
 from giantsteps.numerics.experiments.ridge import ridge_readouts
 from giantsteps.numerics.models.model import Model, ReadoutGroup
-from giantsteps.verify.checks.evaluate import Functions
 from giantsteps.verify.checks.points import ByNumbers, Point
 from giantsteps.verify.checks.simulation import Measured, at_sizes, column
 from giantsteps.verify.compiled.along import kappa_rule
@@ -30,7 +29,7 @@ from giantsteps.verify.protocol.claim import Domain, Profile, Range
 from giantsteps.verify.protocol.tolerances import ROUNDING
 from giantsteps.verify.second_route.models import between
 from giantsteps.verify.second_route.saddle_point.letters import GENERIC_LETTERS
-from giantsteps.verify.second_route.values import LETTERS, by_glyph, by_letter, value
+from giantsteps.verify.second_route.values import LETTERS, by_glyph, by_letter, generator_at, value
 
 Array = NDArray[np.float64]
 
@@ -52,7 +51,7 @@ GIVEN = Domain(
 
 def _orthogonal(point: Point) -> Mapping[str, float]:
     """Traces and overlaps of one orthogonal bulk, two groups, v spread evenly over rows; a readout without noise."""
-    generator = np.random.default_rng(int(value(point, "seed")))
+    generator = generator_at(point)
     p, d, cut = 12, 16, 5
     group = (np.arange(p) >= cut).astype(int)
     c = np.array([value(point, x) for x in s.c_of])[group]
@@ -95,11 +94,7 @@ def point_is_even(point: Point) -> bool:
     return int(value(point, "seed")) % 2 == 0
 
 
-def _functions(point: Point) -> Functions:
-    return GENERIC_LETTERS
-
-
-exact = ByNumbers("one orthogonal bulk of twelve rows", _orthogonal, ROUNDING, _functions)
+exact = ByNumbers("one orthogonal bulk of twelve rows", _orthogonal, ROUNDING, lambda _: GENERIC_LETTERS)
 
 
 # A model with two letters at gamma = 1, whose zeta is large; the smallest term of its test error is a twentieth of it.
