@@ -25,6 +25,7 @@ from typing import Any
 from benchmarks.speed import simulation_speed, solver_speed
 from benchmarks.studies.__main__ import as_text
 from giantsteps.numerics.models.model import ReadoutGroup
+from giantsteps.reports.activation.gallery import rounded
 from giantsteps.reports.measurements.experiments import text_of
 from giantsteps.reports.studies.speed import DATA, bars, page
 from giantsteps.verify.claims.index import all_claims, examine
@@ -99,23 +100,10 @@ def measure() -> dict[str, Any]:
     return found
 
 
-def _text(data: dict[str, Any]) -> str:
-    """JSON with one line per part, numbers to four digits."""
-
-    def short(value: Any) -> Any:
-        if isinstance(value, dict):
-            return {key: short(item) for key, item in value.items()}
-        if isinstance(value, list):
-            return [short(item) for item in value]
-        return float(f"{value:.4g}") if isinstance(value, float) else value
-
-    return text_of({name: short(part) for name, part in data.items()})
-
-
 def main() -> int:
     """See the module's first lines."""
     if sys.argv[1:] != ["show"]:
-        DATA.write_text(_text(measure()), encoding="utf-8")
+        DATA.write_text(text_of(rounded(measure(), 4)), encoding="utf-8")
     data = json.loads(DATA.read_text(encoding="utf-8"))
     print(as_text(page(data)))
     return 0 if all(bar.met for bar in bars(data)) else 1

@@ -6,12 +6,11 @@ from __future__ import annotations
 
 import io
 import json
-import os
 import signal
 import tempfile
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager, redirect_stderr, redirect_stdout, suppress
+from contextlib import chdir, contextmanager, redirect_stderr, redirect_stdout, suppress
 from dataclasses import dataclass
 from random import Random
 from types import FrameType
@@ -46,7 +45,10 @@ def run_line(words: list[str]) -> Ended:
     from giantsteps.reports.command_line.cli import run
 
     out, err, begun, code = io.StringIO(), io.StringIO(), time.process_time(), -1
-    with _elsewhere(), _limited() as stopped, redirect_stdout(out), redirect_stderr(err), suppress(_NeverEndsError):
+    with (
+        tempfile.TemporaryDirectory() as folder, chdir(folder), _limited() as stopped, redirect_stdout(out),
+        redirect_stderr(err), suppress(_NeverEndsError),
+    ):  # fmt: skip
         code = run(words)
     # The command line may have told the stop as an error of its own.
     return Ended(-1 if stopped else code, out.getvalue(), err.getvalue(), time.process_time() - begun)
@@ -177,15 +179,3 @@ def _limited() -> Iterator[list[int]]:
     finally:
         signal.setitimer(signal.ITIMER_VIRTUAL, 0)
         signal.signal(signal.SIGVTALRM, before)
-
-
-@contextmanager
-def _elsewhere() -> Iterator[None]:
-    """In an empty folder: what a command line writes is gone afterwards."""
-    here = os.getcwd()
-    with tempfile.TemporaryDirectory() as folder:
-        os.chdir(folder)
-        try:
-            yield
-        finally:
-            os.chdir(here)

@@ -65,7 +65,8 @@ def run(asked: Namespace, entries: list[Entry]) -> Iterator[list[Entry]]:
     names = {slip.name for slip in drawn}
     known = {one["name"]: one for one in entries if one["name"] in names or not one["name"].startswith(asked.room)}
     rooms: dict[tuple[str, ...], Room] = {}
-    with tempfile.TemporaryDirectory() as parent, copied(Path(parent)) as root:
+    with tempfile.TemporaryDirectory() as parent:
+        root = copied(Path(parent))
         for slip in drawn[: asked.most]:
             if slip.name in known:
                 continue

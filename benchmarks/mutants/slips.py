@@ -73,15 +73,7 @@ def _found(node: ast.AST) -> Iterator[tuple[ast.expr | ast.stmt, ast.AST]]:
     """Each expression or statement below a node that a slip would change, and what would stand there."""
     for field, value in ast.iter_fields(node):
         for child in value if isinstance(value, list) else [value]:
-            types = isinstance(child, ast.If) and isinstance(child.test, ast.Name) and child.test.id == "TYPE_CHECKING"
-            watcher = isinstance(child, ast.keyword) and child.arg == "strict"
-            if (
-                not isinstance(child, ast.AST)
-                or types
-                or watcher
-                or field in _QUIET
-                or isinstance(child, ast.JoinedStr)
-            ):
+            if not isinstance(child, ast.AST) or field in _QUIET or _silent(child):
                 continue
             if isinstance(child, ast.expr | ast.stmt):
                 yield from ((child, other) for other in _others(child))

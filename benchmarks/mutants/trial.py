@@ -19,7 +19,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from py_compile import PycInvalidationMode
@@ -59,8 +59,7 @@ class Room:
         return int(sum(seconds for seconds, _ in self.visits.values())) + _SPARE
 
 
-@contextmanager
-def copied(parent: Path) -> Iterator[Path]:
+def copied(parent: Path) -> Path:
     """The tree without what is built, in ``parent``; its byte code is valid for the very text that it was made of.
 
     Byte code that is checked by time and size would outlive a slip of one character within the same second.
@@ -68,10 +67,7 @@ def copied(parent: Path) -> Iterator[Path]:
     root = parent / "tree"
     shutil.copytree(ROOT, root, ignore=_LEFT_OUT)
     compileall.compile_dir(root, quiet=1, invalidation_mode=PycInvalidationMode.CHECKED_HASH)
-    try:
-        yield root
-    finally:
-        shutil.rmtree(root)
+    return root
 
 
 def room_of(root: Path, tests: Sequence[str]) -> Room:

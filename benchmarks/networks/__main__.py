@@ -6,7 +6,7 @@
 WHAT is `calibration` (every extension of the theory), `learned_basins` (biases learned inside one basin of the limiting
 training energy; in the lowest basin on the training sets of the calibration), `network_trial` (real gradient steps
 beside both theories) or `any_activation` (networks of any activation). `calibration theory` stores what takes long of
-the theory, `any_activation draw` draws its networks, `any_activation predict` stores what both theories say of them.
+the theory, `any_activation predict` what both theories say of its networks.
 
 A model's deviates are its own only where no two models share their draws: so each has a seed of its own, but for the
 networks of `network_trial`.
@@ -28,7 +28,7 @@ from giantsteps.numerics.models.model import Model
 from giantsteps.numerics.models.network import Network
 from giantsteps.reports.command_line.machine.workers import pool
 from giantsteps.reports.measurements import calibration, learned_basins, measured_networks, models, network_trial
-from giantsteps.reports.measurements.experiments import text_of
+from giantsteps.reports.measurements.experiments import read, text_of
 from giantsteps.reports.measurements.learned_basins import BASINS, confined, runs_of
 from giantsteps.reports.measurements.models import ITEMS, LANDMARK, LANDMARK_RUN, MODELS, Samples, models_of
 from giantsteps.reports.measurements.theory import write_theory
@@ -111,7 +111,7 @@ def of_trial() -> list[Run]:
 
 def of_any_activation() -> list[Run]:
     """Networks of any activation, small ones first: a stop leaves the most networks measured."""
-    listed = sorted(enumerate(drawn.entries()), key=lambda one: one[1].beta * (one[1].alpha0 + one[1].alpha))
+    listed = sorted(enumerate(drawn.draw()), key=lambda one: one[1].beta * (one[1].alpha0 + one[1].alpha))
     found = [
         Run((predicted.KEY, one.drawn.name, str(d)), one.drawn.subject, d, seeds, FIRST_DRAWN + k, drawn.MEASURED,
             options={"kind": "network"})
@@ -148,7 +148,9 @@ def measure(path: Path, known: Any, runs: Sequence[Run], workers: int) -> None:
 def trial_text() -> str:
     """Both theories beside the networks on trial."""
     rows = network_trial.judged().rows
-    return "\n".join(f"{row.name}: isotropic z {row.isotropic:+.1f}, own z {row.network:+.1f}" for row in rows)
+    return "\n".join(
+        f"{row.name}: isotropic z {row.z('isotropic'):+.1f}, own z {row.z('network'):+.1f}" for row in rows
+    )
 
 
 def study_text(module: Any) -> str:
@@ -157,25 +159,21 @@ def study_text(module: Any) -> str:
     return as_text(study) if study else "not all is measured yet: add `simulate`"
 
 
-WHAT: dict[str, tuple[Path, Callable[[], Any], Callable[[], list[Run]], Callable[[], str]]] = {
-    "calibration": (models.DATA, models.stored, of_calibration, lambda: study_text(calibration)),
-    "learned_basins": (learned_basins.DATA, learned_basins.stored, of_basins, lambda: study_text(calibration)),
-    "network_trial": (measured_networks.DATA, measured_networks.stored, of_trial, trial_text),
-    "any_activation": (
-        drawn.FOLDER / "samples.json", predicted.samples, of_any_activation, lambda: study_text(any_activation)
-    ),
-}  # fmt: skip
+WHAT: dict[str, tuple[Path, Callable[[], list[Run]], Callable[[], str]]] = {
+    "calibration": (models.DATA, of_calibration, lambda: study_text(calibration)),
+    "learned_basins": (learned_basins.DATA, of_basins, lambda: study_text(calibration)),
+    "network_trial": (measured_networks.DATA, of_trial, trial_text),
+    "any_activation": (predicted.SAMPLES, of_any_activation, lambda: study_text(any_activation)),
+}
 
 
 def main(what: str, *words: str) -> None:
     """See the module's first lines."""
-    path, stored, runs, told = WHAT[what]
+    path, runs, told = WHAT[what]
     if words[:1] == ("simulate",):
-        measure(path, stored(), runs(), int(words[2]) if words[1:2] == ("--workers",) else 2)
+        measure(path, read(path), runs(), int(words[2]) if words[1:2] == ("--workers",) else 2)
     elif words == ("theory",):
         write_theory()
-    elif words == ("draw",):
-        (drawn.FOLDER / "draw.json").write_text(drawn.draw_text(drawn.draw()), encoding="utf-8")
     elif words == ("predict",):
         (drawn.FOLDER / "predictions.json").write_text(predicted.text(), encoding="utf-8")
     print(told())

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import sys
 
-from giantsteps.reports.activation.gallery import ACTIVATIONS, STORED, examined, stored, text_of
+from giantsteps.reports.activation.gallery import ACTIVATIONS, STORED, examined, stored
+from giantsteps.reports.measurements.experiments import text_of
 
 if __name__ == "__main__":
     known = {} if sys.argv[1:] == ["again"] else stored()

@@ -8,7 +8,7 @@ and of a curve, a certificate, and intervals of certified branches, for an odd a
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import partial
 
 import numpy as np
@@ -50,7 +50,7 @@ def rows() -> Iterator[tuple[str, float, str]]:
         # No two runs have an eta in common: nothing of a step is known before but what it shares with others, the
         # target along a rule and where the rules across the spike were compared.
         runs = [fresh(model, eta=(3.0 + k / 7.0, 3.1 + k / 7.0)) for k in range(3)]
-        seconds = min(best([_all(run)]) for run in runs) / CALLS
+        seconds = min(best_per_call([partial(solve, one) for one in run], 1) for run in runs)
         yield f"{name}: a point at another eta", 1e3 * seconds, "ms"
         alpha, ridge = grid(POINTS)
         seconds = best([partial(solve_batch, model, alpha=alpha, ridge=ridge)] * 3)
@@ -62,10 +62,6 @@ def rows() -> Iterator[tuple[str, float, str]]:
             branch = partial(certify_branch, model, parameter, low, low + 0.001)
             yield f"{name}: a certified branch, {parameter} {low:g} to {low + 0.001:g}", best([branch] * 2), "s"
     yield "isotropic bulk: the certificate of the worked value", 1e3 * best([partial(certify, worked())] * 10), "ms"
-
-
-def _all(models: list[Model]) -> Callable[[], object]:
-    return lambda: [solve(one) for one in models]
 
 
 if __name__ == "__main__":

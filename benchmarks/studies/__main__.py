@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import sys
 
+from benchmarks.studies import even_part
 from benchmarks.studies.spectrum_sample import store
 from giantsteps.reports.measurements.experiments import Measurement
 from giantsteps.reports.measurements.study import Study
@@ -36,7 +37,8 @@ SCANS = {
 
 def main(slug: str, *words: str) -> None:
     """Measure, if asked to, and print the pages made of these samples."""
-    measured = [one for one in map(found_at, STUDIES) if isinstance(one, Measurement) and one.slug == slug]
+    known = (*map(found_at, STUDIES), even_part.STUDY)
+    measured = [one for one in known if isinstance(one, Measurement) and one.slug == slug]
     measure, pages = SCANS.get(slug) or (measured[0].measure, [one.study for one in measured])
     if words == ("simulate",):
         measure()

@@ -1,7 +1,7 @@
 """How far the isotropic bulk is from real networks whose activation has an even part.
 
-python -m benchmarks.studies.even_part simulate    run what is not in even_part.json yet (some ten minutes of one core)
-python -m benchmarks.studies.even_part             print the deviations by strength and alpha0 from the stored samples
+python -m benchmarks.studies even_part simulate    run what is not in even_part.json yet (some ten minutes of one core)
+python -m benchmarks.studies even_part             print the deviations by strength and alpha0 from the stored samples
 
 A gradient step of sigma with E[sigma''] != 0 multiplies the initial rows by 1 + nu M, nu = (eta/beta) E[sigma''] and
 M = (1/n0) sum y x x^T, which the isotropic bulk replaces by a multiple of the identity. The eigenvalues of nu M have
@@ -14,7 +14,6 @@ larger dimension, which a test computes again from the samples.
 from __future__ import annotations
 
 import math
-import sys
 
 from giantsteps.numerics.experiments.ensembles import Sizes
 from giantsteps.numerics.experiments.ridge import at_sizes
@@ -64,7 +63,7 @@ def deviation(experiment: Experiment, data: Data) -> tuple[float, float]:
     """(mean/theory - 1, its standard error)."""
     one = experiment.subject
     assert isinstance(one, Network)
-    sizes = Sizes.rounded(experiment.dimension, alpha=one.alpha, beta=one.beta, alpha0=one.alpha0, fractions=(1.0,))
+    sizes = Sizes.of(one, experiment.dimension)
     realised = at_sizes(one, sizes)
     assert isinstance(realised, Network)
     theory = at_width(solve(realised.model("isotropic")), sizes.p).test_error
@@ -92,9 +91,3 @@ def page(data: Data) -> Study:
 
 
 STUDY = Measurement(SLUG, SEED, tuple(one for experiments in CELLS.values() for one in experiments), page)
-
-if __name__ == "__main__":
-    if sys.argv[1:] == ["simulate"]:
-        STUDY.measure()
-    if study := STUDY.study():
-        print("\n".join([*study.text, *("  ".join(row) for row in study.tables[0].rows)]))

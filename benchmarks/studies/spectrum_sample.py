@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from giantsteps.numerics.experiments.ensembles import Sizes, spiked_random_features, trained_network
 from giantsteps.numerics.models.model import Model
 from giantsteps.numerics.models.network import Network
+from giantsteps.reports.commands.spectrum import sample
 from giantsteps.reports.measurements.experiments import FOLDER, text_of
 from giantsteps.reports.studies.spectrum_sample import (
     CASES,
@@ -26,16 +26,9 @@ def eigenvalues(subject: Model | Network, *stream: int) -> list[float]:
 
     A stream is a draw of its own.
     """
-    alpha0 = subject.alpha0 if isinstance(subject, Network) else 0.0
-    sizes = Sizes.rounded(DIMENSION, alpha=subject.alpha, beta=subject.beta, alpha0=alpha0, fractions=subject.fractions)
-    weights, inputs, batch = map(np.random.default_rng, np.random.SeedSequence((SEED, *stream)).spawn(3))
-    if isinstance(subject, Network):
-        features = trained_network(subject, sizes, weights, batch).features
-    else:
-        features = spiked_random_features(subject, sizes, weights).features
-    phi = features(inputs.standard_normal((sizes.n, sizes.d)))
-    gram = phi @ phi.T if sizes.n < sizes.p else phi.T @ phi
-    return [float(f"{x:.6g}") for x in np.linalg.eigvalsh(gram / sizes.p)]
+    values = sample(subject, DIMENSION, map(np.random.default_rng, np.random.SeedSequence((SEED, *stream)).spawn(3)))
+    zeros = round(subject.beta * DIMENSION) - round(subject.alpha * DIMENSION)  # p - n
+    return [float(f"{x:.6g}") for x in values[max(0, zeros) :]]
 
 
 def several() -> dict[str, list[float]]:

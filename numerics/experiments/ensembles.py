@@ -83,6 +83,13 @@ class Sizes:
         return tuple(slice(int(end) - count, int(end)) for end, count in zip(ends, self.groups, strict=True))
 
     @classmethod
+    def of(cls, subject: Model | Network, d: int) -> Sizes:
+        """Those of an experiment with a model or network at dimension d, as `rounded` has them. A law is one group."""
+        alpha0, one = (subject.alpha0, False) if isinstance(subject, Network) else (0.0, subject.law is not None)
+        fractions = (1.0,) if one else subject.fractions
+        return cls.rounded(d, alpha=subject.alpha, beta=subject.beta, alpha0=alpha0, fractions=fractions)
+
+    @classmethod
     def rounded(cls, d: int, *, alpha: float, beta: float, alpha0: float = 0.0, fractions: tuple[float, ...]) -> Sizes:
         """n = round(alpha d), p = round(beta d), n0 = round(alpha0 d); groups by largest remainder, none empty.
 

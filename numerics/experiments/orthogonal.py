@@ -22,7 +22,7 @@ def orthogonal_features(model: Model, sizes: Sizes, rng: np.random.Generator) ->
 
 def simulated_test_errors(model: Model, dimension: int, seeds: int, seed: int) -> list[float]:
     """Test errors of ridge regression on spiked features with orthogonal rows, one per seed, on fresh test sets."""
-    sizes = Sizes.rounded(dimension, alpha=model.alpha, beta=model.beta, fractions=model.fractions)
+    sizes = Sizes.of(model, dimension)
     errors = []
     for index in range(seeds):
         sequence = np.random.SeedSequence(seed, spawn_key=(dimension, index))

@@ -192,9 +192,7 @@ def simulated(
 
     Experiments done before in this process are not repeated. ``given`` is what a `Job` says of the readout.
     """
-    alpha0 = features.alpha0 if isinstance(features, Network) else 0.0
-    fractions = (1.0,) if _law(features) is not None else features.fractions
-    sizes = Sizes.rounded(dimension, alpha=features.alpha, beta=features.beta, alpha0=alpha0, fractions=fractions)
+    sizes = Sizes.of(features, dimension)
     jobs = [Job(features, sizes, kind, seed, index, inputs, **given) for index in range(seeds)]
     _run_all(experiment, jobs, progress, executor)
     runs = []

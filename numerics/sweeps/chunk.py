@@ -92,15 +92,8 @@ def _prepared(sweep: Sweep, index: int) -> _Entry:
 def _theory_model(sweep: Sweep, subject: Model | Network) -> Model:
     """The model that the theory is asked for: beside a simulation, at the ratios realised there."""
     if sweep.experiment is not None:
-        subject = at_sizes(subject, _sizes(sweep.experiment, subject))
+        subject = at_sizes(subject, Sizes.of(subject, sweep.experiment.dimension))
     return subject.model(sweep.bulk_model) if isinstance(subject, Network) else subject
-
-
-def _sizes(experiment: Experiment, subject: Model | Network) -> Sizes:
-    alpha0 = subject.alpha0 if isinstance(subject, Network) else 0.0
-    return Sizes.rounded(
-        experiment.dimension, alpha=subject.alpha, beta=subject.beta, alpha0=alpha0, fractions=subject.fractions
-    )
 
 
 def _solve(sweep: Sweep, entries: Sequence[_Entry]) -> None:

@@ -52,16 +52,17 @@ def examined(name: str) -> Document:
         goal = activation(target)
         found = with_best_spike(bounds_at(student, goal, 1.0, 1.0), student, goal, 1.0)
         goals[target] = found.as_dict() | {"doublings": found.doublings}
-    return json.loads(json.dumps(_rounded(document | {"targets": goals})))  # type: ignore[no-any-return]
+    # One digit more than the bounds are good for and than what is shown of them.
+    return json.loads(json.dumps(rounded(document | {"targets": goals}, 8)))  # type: ignore[no-any-return]
 
 
-def _rounded(value: Any) -> Any:
-    """Doubles to eight digits, one more than the bounds are good for and than what is shown of them."""
+def rounded(value: Any, digits: int) -> Any:
+    """A document with its doubles to so many digits."""
     if isinstance(value, float):
-        return float(f"{value:.8g}")
+        return float(f"{value:.{digits}g}")
     if isinstance(value, dict):
-        return {key: _rounded(one) for key, one in value.items()}
-    return [_rounded(one) for one in value] if isinstance(value, list) else value
+        return {key: rounded(one, digits) for key, one in value.items()}
+    return [rounded(one, digits) for one in value] if isinstance(value, list) else value
 
 
 @cache
@@ -69,12 +70,6 @@ def stored() -> dict[str, Document]:
     """The documents; none where they are not installed."""
     found: dict[str, Document] = json.loads(STORED.read_text(encoding="utf-8")) if STORED.is_file() else {}
     return found
-
-
-def text_of(found: dict[str, Document]) -> str:
-    """JSON with one line per activation."""
-    lines = (f" {json.dumps(name)}: {json.dumps(document)}" for name, document in found.items())
-    return "{\n" + ",\n".join(lines) + "\n}\n"
 
 
 @dataclass(frozen=True)

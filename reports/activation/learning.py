@@ -268,27 +268,19 @@ def perfect_sentence(activation: Activation, target: Activation, spike: float, b
     return f"mu0(kappa) = {times}g(kappa) identically at r^2 = {r_squared}, by the closed form of mu0"
 
 
-@dataclass(frozen=True)
-class Means:
-    """What a step sees of an activation that is not odd, as text: E[sigma], E[sigma''] and E[g]."""
-
-    sigma: str
-    curvature: str
-    target: str
-
-
 def warnings_of(
-    activation: Activation, balls: HermiteBalls, means: Means, found: Learning, *, h1_zero: bool, h1_sure: bool
+    activation: Activation, balls: HermiteBalls, means: str, found: Learning, *, h1_zero: bool, h1_sure: bool
 ) -> tuple[str, ...]:
-    """What the theory excludes for this activation, each in one sentence."""
+    """What the theory excludes for this activation, each in one sentence; `means` is what a step sees of its even part
+    and of the target's."""
     said = []
     if activation.parity != "odd":
         kind = "could not be shown to be odd" if activation.parity == "undecided" else "is not odd"
         said.append(
             f"the activation {kind}: Result 3.1 is for odd ones, and the map from a gradient step to spiked random "
-            f"features goes beyond the paper here, with E[sigma] = {means.sigma}, E[sigma''] = {means.curvature}, "
-            f"E[g] = {means.target}; its isotropic bulk neglects how the even part turns the rows, which --bulk-model "
-            "network does not; for a given spike, Result 3.2 and the bounds need no symmetry"
+            f"features goes beyond the paper here, with {means}; its isotropic bulk neglects how the even part turns "
+            "the rows, which --bulk-model network does not; for a given spike, Result 3.2 and the bounds need no "
+            "symmetry"
         )
     if h1_zero:
         said.append(

@@ -1,15 +1,15 @@
 """The examination of one activation: certified coefficients, closed forms, and what they mean for learning.
 
-`study` returns the JSON document of `giantsteps activation`; `examine` the same as data. Every number is certified by
-ball arithmetic except the bounds and the best spike, which are double-precision quadrature; every closed form carries
-the outcome of its proof and is compared with a ball before it is shown.
+`examine` returns what `giantsteps activation` prints, as data. Every number is certified by ball arithmetic except the
+bounds and the best spike, which are double-precision quadrature; every closed form carries the outcome of its proof and
+is compared with a ball before it is shown.
 """
 
 from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -22,14 +22,11 @@ from giantsteps.derivations.expressions.normal_form import as_polynomial
 from giantsteps.numerics.balls.arithmetic import precision
 from giantsteps.numerics.balls.coefficients import Certified, HermiteBalls, hermite_balls, hermite_coefficients_ball
 from giantsteps.numerics.balls.integrals import LIMIT_REACHED
-from giantsteps.reports.activation.learning import Learning, Means, bounds_at, warnings_of, with_best_spike
-from giantsteps.reports.activation.page import study_text
+from giantsteps.reports.activation.learning import Learning, bounds_at, warnings_of, with_best_spike
 from giantsteps.reports.command_line.machine.allowance import OutOfTimeError, allowance
 
 if TYPE_CHECKING:
     from giantsteps.reports.activation.formulas import Formulas
-
-__all__ = ["ActivationStudy", "Coefficient", "examine", "study", "study_text"]
 
 # Hermite coefficients shown unless more are asked for, and where the search for the information exponent ends.
 SHOWN_ORDER = 8
@@ -53,6 +50,9 @@ _SHARES = {
     "bounds": 0.95,
     "best spike": 1.0,
 }
+
+# The averages of the activation, as the document and as sentences name them.
+_MEANS = {"h1": "h1", "h2": "h2", "h1_check": "E[(sigma' - h1)^2]"}
 
 Found = TypeVar("Found")
 
@@ -100,9 +100,7 @@ class ActivationStudy:
     digits: int
     spike: float
     bulk: float
-    h1: Coefficient
-    h2: Coefficient
-    h1_check: Coefficient
+    means: Mapping[str, Coefficient]  # by the names of _MEANS
     hermite: tuple[Coefficient, ...]
     target_h1: Coefficient
     information_exponent: int | None
@@ -115,7 +113,7 @@ class ActivationStudy:
     @property
     def undecided(self) -> tuple[str, ...]:
         """The numbers that were asked for and could not be certified or computed, in whatever time."""
-        named = [("h1", self.h1), ("h2", self.h2), ("E[(sigma' - h1)^2]", self.h1_check)]
+        named = [(name, self.means[key]) for key, name in _MEANS.items()]
         named += [(f"s_{k}", s) for k, s in enumerate(self.hermite)]
         return tuple(name for name, s in named if s.undecided) + ("bounds",) * self.learning.unresolved
 
@@ -127,17 +125,13 @@ class ActivationStudy:
     @property
     def spike_emerges(self) -> bool:
         """Whether h1 is certainly not zero: a gradient step then gives the weights a spike."""
-        return _is_certainly_not_zero(self.h1)
+        return _is_certainly_not_zero(self.means["h1"])
 
     def as_dict(self) -> dict[str, Any]:
         """The JSON document of `giantsteps activation`."""
         sigma, n = self.activation, self.digits
-        coefficients: dict[str, Any] = {
-            "h1": self.h1.as_dict(n),
-            "h2": self.h2.as_dict(n),
-            "h1_check": self.h1_check.as_dict(n),
-            "hermite": [{"order": k} | s.as_dict(n) for k, s in enumerate(self.hermite)],
-        }
+        coefficients: dict[str, Any] = {key: self.means[key].as_dict(n) for key in _MEANS}
+        coefficients["hermite"] = [{"order": k} | s.as_dict(n) for k, s in enumerate(self.hermite)]
         return {
             "expression": str(sigma),
             "target": str(self.target),
@@ -159,13 +153,6 @@ class ActivationStudy:
             "out_of_time": list(self.out_of_time),
             "undecided": list(self.undecided),
         }
-
-
-def study(
-    activation: Activation, target: Activation | None = None, *, digits: int = 30, spike: float = 1.0, bulk: float = 1.0
-) -> dict[str, Any]:
-    """The JSON document of `giantsteps activation`; the target defaults to the activation itself."""
-    return examine(activation, target, digits=digits, spike=spike, bulk=bulk).as_dict()
 
 
 @alone
@@ -200,10 +187,9 @@ def examine(
         lambda left: formulas_of(activation, spike, bulk, left),
         lambda why: Formulas(None, {}, (), "inconclusive", f"{why} before they were found"),
     )
-    h1 = _with_form(parts, balls.h1, digits, formulas, "h1", activation.parity == "even")
-    h2 = _with_form(parts, balls.h2, digits, formulas, "h2")
-    h1_check = _with_form(parts, balls.h1_check, digits, formulas, "h1_check")
-    bare = formulas.withheld()
+    vanishing = {"h1"} if activation.parity == "even" else set()
+    known = {key: _with_form(parts, getattr(balls, key), digits, formulas, key, key in vanishing) for key in _MEANS}
+    h1, bare = known["h1"], formulas.withheld()
     hermite: list[Coefficient] = []
     parts.part(
         "Hermite coefficients",
@@ -223,16 +209,15 @@ def examine(
         lambda why: Learning(missing=f"{why} before they were found", unresolved=True),
     )
     found = parts.part("best spike", lambda _: with_best_spike(found, activation, goal, bulk), lambda _: found)
-    means = Means(hermite[0].rounded, _curvature(hermite[2]), target_mean.rounded)
+    curvature = _curvature(hermite[2])
+    means = f"E[sigma] = {hermite[0].rounded}, E[sigma''] = {curvature}, E[g] = {target_mean.rounded}"
     return ActivationStudy(
         activation=activation,
         target=goal,
         digits=digits,
         spike=spike,
         bulk=bulk,
-        h1=h1,
-        h2=h2,
-        h1_check=h1_check,
+        means=known | {"h1": h1},
         hermite=tuple(hermite[: max(orders, exponent or 0) + 1]),
         target_h1=target_h1,
         information_exponent=exponent,
@@ -287,7 +272,7 @@ def _left_out(
     balls: HermiteBalls, hermite: list[Coefficient], formulas: Formulas, limits: tuple[str, ...]
 ) -> list[str]:
     """The certified numbers that one of these limits left undecided."""
-    named = [("h1", balls.h1), ("h2", balls.h2), ("E[(sigma' - h1)^2]", balls.h1_check)]
+    named = [(name, getattr(balls, key)) for key, name in _MEANS.items()]
     named += [(f"s_{k}", s.certified) for k, s in enumerate(hermite) if not s.zero]
     late = [name for name, ball in named if ball.ball is None and any(limit in ball.reason for limit in limits)]
     return late + (["closed forms"] if any(limit in formulas.why for limit in limits) else [])

@@ -20,7 +20,7 @@ from giantsteps.numerics.models.given import subject_of, whole_number, whole_num
 from giantsteps.numerics.models.model import Model
 from giantsteps.numerics.models.network import Network
 from giantsteps.numerics.models.notebook import Shown
-from giantsteps.reports.figures.results import deviations, into
+from giantsteps.reports.figures.results import BLUE, ORANGE, into, titled
 from giantsteps.reports.measurements.basin_shares import BasinShares, basin_shares, undecided
 from giantsteps.verify.checks.finite_size import Comparison, Observation, Report, compare_all
 
@@ -194,8 +194,16 @@ def _(compared: Compared, axes: Any, observable: str = "test_error") -> None:
     if comparison is None:
         names = ", ".join(c.observable for c in compared.report.comparisons)
         raise ValueError(f"observable was given {observable!r}; one of {names} is accepted")
-    found = [(run.dimension, run.estimates[observable]) for run in compared.simulations]
-    theories = [theory[observable] for theory in compared.theories]
-    runs = [(d, one.mean, one.standard_error, theory) for (d, one), theory in zip(found, theories, strict=True)]
-    line = (comparison.fit.intercept, comparison.fit.slope) if comparison.fit else None
-    deviations(axes, compared._title(), observable, runs, compared.limit[observable], line)
+    runs = sorted(zip(compared.simulations, compared.theories, strict=True), key=lambda run: -run[0].dimension)
+    inverse = np.array([1.0 / run.dimension for run, _ in runs])
+    found, theory = [run.estimates[observable] for run, _ in runs], [values[observable] for _, values in runs]
+    seen = [one.standard_error if math.isfinite(one.standard_error) else 0.0 for one in found]
+    axes.errorbar(inverse, [one.mean for one in found], seen, fmt="o", color=ORANGE, capsize=3, label="simulation")
+    axes.plot(inverse, theory, "_", color=BLUE, ms=14, label="theory at the realised ratios")
+    axes.plot([0.0], [limit := compared.limit[observable]], "s", color=BLUE, ms=5, label="limit")
+    if comparison.fit:
+        places, beneath = np.insert(inverse, 0, 0.0), np.insert(theory, 0, limit)
+        line = beneath + comparison.fit.intercept + comparison.fit.slope * places
+        axes.plot(places, line, color=ORANGE, lw=1.0, label="fitted")
+    titled(axes, compared._title(), xlabel="1/d", ylabel=observable.replace("_", " "))
+    axes.legend(frameon=False)

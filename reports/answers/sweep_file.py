@@ -29,7 +29,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from giantsteps.reports.command_line.problems import InputProblem
-from giantsteps.reports.command_line.values import RULES, Values, parse_values, parse_whole
+from giantsteps.reports.command_line.values import (
+    LARGEST_DIMENSION,
+    MOST_SEEDS,
+    RULES,
+    Values,
+    parse_values,
+    parse_whole,
+)
 
 if TYPE_CHECKING:
     from giantsteps.numerics.sweeps.sweep import Axis, Experiment, Sweep
@@ -37,8 +44,7 @@ if TYPE_CHECKING:
 LARGEST = 1_000_000  # bytes of a file
 TEXTS = ("kind", "mode", "activation", "target", "readout", "bias", "bulk_model", "loss", "rows")
 SIMULATION = ("dimension", "seeds", "seed", "kind")
-LARGEST_DIMENSION, MOST_SEEDS, LARGEST_SEED = 100_000, 100_000, 2**31
-_LIMITS = {"dimension": (2, LARGEST_DIMENSION), "seeds": (1, MOST_SEEDS), "seed": (0, LARGEST_SEED)}
+_LIMITS = {"dimension": (2, LARGEST_DIMENSION), "seeds": (1, MOST_SEEDS), "seed": (0, 2**31)}
 _EXAMPLES = {"dimension": 1000, "seeds": 8, "seed": 0}
 
 

@@ -14,6 +14,7 @@ from giantsteps.reports.command_line.problems import InputProblem, not_built, sh
 _NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d{1,4})?", re.ASCII)
 LONGEST = 4000  # characters of one option
 MOST_POINTS = 100_000
+LARGEST_DIMENSION, MOST_SEEDS = 100_000, 100_000  # of experiments
 
 
 @dataclass(frozen=True)
@@ -152,12 +153,12 @@ def grid(values: Mapping[str, Values]) -> Iterator[dict[str, float]]:
         yield dict(zip(values, point, strict=True))
 
 
-def check_size(values: Mapping[str, Values], most: int = MOST_POINTS) -> None:
+def check_size(values: Mapping[str, Values]) -> None:
     """Raises InputProblem where the product of the sweeps is too large to run."""
     count = math.prod(len(v.values) for v in values.values())
-    if count > most:
+    if count > MOST_POINTS:
         raise InputProblem(
-            f"the sweeps make {count} points, at most {most} are accepted, for example --alpha log:0.1:10:20"
+            f"the sweeps make {count} points, at most {MOST_POINTS} are accepted, for example --alpha log:0.1:10:20"
         )
 
 

@@ -104,7 +104,8 @@ def activation(
 
     from giantsteps.reports.activation.curves import block_plot, draw
     from giantsteps.reports.activation.latex import study_latex
-    from giantsteps.reports.activation.study import examine, study_text
+    from giantsteps.reports.activation.page import study_text
+    from giantsteps.reports.activation.study import examine
     from giantsteps.reports.figures.files import save
 
     try:

@@ -15,9 +15,8 @@ from giantsteps.reports.command_line.options import EXPRESSIONS, common_options,
 from giantsteps.reports.command_line.parameters import option
 from giantsteps.reports.command_line.problems import DONE, FAILED, UNDECIDED, InputProblem
 from giantsteps.reports.command_line.request import Request
-from giantsteps.reports.command_line.values import parse_wholes
+from giantsteps.reports.command_line.values import LARGEST_DIMENSION, parse_wholes
 from giantsteps.reports.commands.simulate import (
-    LARGEST_DIMENSION,
     at_every_point,
     draws_options,
     subjects_of,

@@ -17,7 +17,7 @@ from giantsteps.reports.command_line.options import EXPRESSIONS, common_options,
 from giantsteps.reports.command_line.parameters import SEED, Command, name_option, option, whole
 from giantsteps.reports.command_line.problems import DONE, InputProblem
 from giantsteps.reports.command_line.request import Request
-from giantsteps.reports.command_line.values import parse_number
+from giantsteps.reports.command_line.values import LARGEST_DIMENSION, MOST_SEEDS, parse_number
 
 if TYPE_CHECKING:
     from giantsteps.numerics.experiments.ridge import Simulation
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
 
 Found = TypeVar("Found")
 
-LARGEST_DIMENSION, MOST_SEEDS = 100_000, 100_000
 MOST_WORKERS = 8
 
 HELP = f"""\b

@@ -17,9 +17,10 @@ from giantsteps.reports.commands.activation import figure_file
 from giantsteps.reports.figures.files import save
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
     from matplotlib.figure import Figure
+    from numpy.random import Generator
 
     from giantsteps.numerics.models.model import Model
     from giantsteps.numerics.models.network import Network
@@ -70,6 +71,8 @@ def spectrum(out: Output, size: int | None, kind: str | None, seed: int, plot: s
     drawn = kind or ("network" if asked.bulk_model == "network" else "srf")
     subject = asked.network(point) if drawn == "network" and size is not None else model
 
+    from numpy.random import default_rng
+
     from giantsteps.numerics.models.network import SimulationError
     from giantsteps.numerics.spectrum.density import SpectrumError
     from giantsteps.numerics.spectrum.density import spectrum as spectrum_of
@@ -83,7 +86,7 @@ def spectrum(out: Output, size: int | None, kind: str | None, seed: int, plot: s
         try:
             found = spectrum_of(model)
             progress.step()
-            sampled = None if size is None else sample(subject, size, seed)
+            sampled = None if size is None else sample(subject, size, (default_rng([seed, size, k]) for k in range(3)))
         except (ModelError, SimulationError) as error:
             raise InputProblem(str(error)) from None
         except SpectrumError as error:
@@ -133,17 +136,19 @@ def with_idle(options: Mapping[str, Any]) -> dict[str, Any]:
     return {**options, **{name: value for name, value in idle.items() if name not in given}}
 
 
-def sample(subject: Model | Network, dimension: int, seed: int) -> Any:
-    """The eigenvalues of Phi^T Phi/p of one draw of a network, or of spiked random features, increasing."""
+def sample(subject: Model | Network, dimension: int, streams: Iterable[Generator]) -> Any:
+    """The eigenvalues of Phi^T Phi/p of one draw of a network, or of spiked random features, increasing.
+
+    The three streams draw weights, inputs and the batch of the step.
+    """
     import numpy as np
     from scipy.linalg import eigvalsh
 
     from giantsteps.numerics.experiments.ensembles import Sizes, block_rows, spiked_random_features, trained_network
     from giantsteps.numerics.models.network import Network
 
-    weights, inputs, batch = (np.random.default_rng([seed, dimension, k]) for k in range(3))
-    alpha0 = subject.alpha0 if isinstance(subject, Network) else 0.0
-    sizes = Sizes.rounded(dimension, alpha=subject.alpha, beta=subject.beta, alpha0=alpha0, fractions=subject.fractions)
+    weights, inputs, batch = streams
+    sizes = Sizes.of(subject, dimension)
     if isinstance(subject, Network):
         drawn = trained_network(subject, sizes, weights, batch)
     else:

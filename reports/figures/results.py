@@ -195,28 +195,3 @@ def _simulation(result: Simulation, axes: Axes) -> None:
     axes.set_xticks([0, 1], ["test error", "training error"])
     axes.set_xlim(-0.5, 1.7)
     titled(axes, result._title(), ylabel="error")
-
-
-def deviations(
-    axes: Axes,
-    title: str,
-    observable: str,
-    runs: Sequence[tuple[int, float, float, float]],
-    limit: float,
-    line: tuple[float, float] | None,
-) -> None:
-    """A comparison over 1/d: means with standard errors, the theory beside each, the limit and the fitted line.
-
-    A run is (dimension, mean, standard error, theory); a line is intercept and slope in 1/d of what the simulations lie
-    above the theory.
-    """
-    dimension, mean, error, theory = (np.array(column) for column in zip(*sorted(runs, reverse=True), strict=True))
-    inverse, seen = 1.0 / dimension, np.where(np.isfinite(error), error, 0.0)
-    axes.errorbar(inverse, mean, seen, fmt="o", color=ORANGE, capsize=3, label="simulation")
-    axes.plot(inverse, theory, "_", color=BLUE, ms=14, label="theory at the realised ratios")
-    axes.plot([0.0], [limit], "s", color=BLUE, ms=5, label="limit")
-    if line is not None:
-        places, beneath = np.insert(inverse, 0, 0.0), np.insert(theory, 0, limit)
-        axes.plot(places, beneath + line[0] + line[1] * places, color=ORANGE, lw=1.0, label="fitted")
-    titled(axes, title, xlabel="1/d", ylabel=observable.replace("_", " "))
-    axes.legend(frameon=False)

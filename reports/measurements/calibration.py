@@ -4,32 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from giantsteps.reports.figures.canvas import Figure
-from giantsteps.reports.figures.svg import svg_of
-from giantsteps.reports.measurements import close_basins, learned_basins, measured_networks
-from giantsteps.reports.measurements.models import (
-    DATA,
-    ITEMS,
-    LANDMARK,
-    LANDMARK_RUN,
-    MODELS,
-    RUNS,
-    Drawn,
-    Item,
-    stored,
+from giantsteps.reports.figures import canvas
+from giantsteps.reports.measurements import close_basins, learned_basins, measured_networks, network_trial
+from giantsteps.reports.measurements.experiments import read
+from giantsteps.reports.measurements.models import DATA, ITEMS, LANDMARK, LANDMARK_RUN, MODELS, RUNS, Drawn, Item
+from giantsteps.reports.measurements.normal_deviates import (
+    LEVEL,
+    deviates,
+    extreme,
+    look_normal,
+    normality,
+    spread,
+    squares,
 )
-from giantsteps.reports.measurements.normal_deviates import LEVEL, extreme, look_normal, normality, spread, squares
 from giantsteps.reports.measurements.study import Study, Table
 from giantsteps.reports.measurements.theory import landmark
-from giantsteps.verify.checks.finite_size import CONFIRMED, INCONCLUSIVE, REFUTED, Comparison, Report
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
+from giantsteps.verify.checks.finite_size import CONFIRMED, INCONCLUSIVE, REFUTED, Comparison, Report, normal_deviate
 
 Array = NDArray[np.float64]
 
@@ -60,8 +54,7 @@ def study() -> Study | None:
     """The page; None where the measurements are not installed."""
     if not DATA.is_file():
         return None
-    data = stored()
-    basins = learned_basins.stored()
+    data, basins = read(DATA), read(learned_basins.DATA)
     judged = [Judged(*found) for found in learned_basins.judged(data, basins)]
     if not judged:
         return None
@@ -94,27 +87,9 @@ def study() -> Study | None:
     return Study(SLUG, "Is the theory calibrated?", text, tables, (_figure(tests, found),), COMMAND)
 
 
-def deviates(reports: Sequence[Sequence[Comparison]]) -> dict[str, list[float]]:
-    """z by observable, the components of one observable (groups, directions) together."""
-    found: dict[str, list[float]] = {}
-    for comparisons in reports:
-        for comparison in comparisons:
-            if comparison.z is not None:
-                found.setdefault(comparison.observable.split("[")[0], []).append(comparison.z)
-    return found
-
-
 def _network_deviates() -> list[float]:
     """The test errors of the trained networks, measured and judged elsewhere, beside their own theory."""
-    if not measured_networks.DATA.is_file():
-        return []
-    data = measured_networks.stored()
-    found = [
-        measured_networks.judge(point, data[point.name], "network")["test_error"].z
-        for point in measured_networks.POINTS
-        if point.name in data
-    ]
-    return [z for z in found if z is not None]
+    return [row.z("network") for row in network_trial.judged().rows] if measured_networks.DATA.is_file() else []
 
 
 def _more(judged: Sequence[Judged]) -> str:
@@ -289,13 +264,10 @@ def _models_table(judged: Sequence[Judged]) -> Table:
 
 
 def _landmark_table(data: Mapping[str, object]) -> tuple[Table, ...]:
-    from scipy.special import ndtri, stdtr
-
     dimension, seeds = LANDMARK_RUN
     rows = []
     for name, (theory, mean, error) in landmark(data).items():  # type: ignore[arg-type]
-        t = (mean - theory) / error
-        z = float(np.copysign(-ndtri(stdtr(seeds - 1, -abs(t))), t))
+        z = normal_deviate((mean - theory) / error, seeds - 1)
         rows.append(f"{name.replace('_', ' ')} | {theory:.5g} | {mean:.5g} +- {error:.2g} | {z:+.2f}")
     if not rows:
         return ()
@@ -309,15 +281,11 @@ def _landmark_table(data: Mapping[str, object]) -> tuple[Table, ...]:
     return (Table.of(caption, "observable | theory | simulation | z", rows),)
 
 
-def _figure(tests: Array, found: Mapping[str, list[float]]) -> Figure:
-    from matplotlib.backends.backend_svg import FigureCanvasSVG
-    from matplotlib.figure import Figure as Canvas
+def _figure(tests: Array, found: Mapping[str, list[float]]) -> canvas.Figure:
     from scipy.special import ndtri
     from scipy.stats import beta
 
-    canvas = Canvas(figsize=(9.2, 4.0), layout="constrained")
-    FigureCanvasSVG(canvas)
-    quantiles, histogram = canvas.subplots(1, 2)
+    drawing, quantiles, histogram = canvas.panels(2, size=(9.2, 4.0))
     count = len(tests)
     order = np.arange(1, count + 1)
     expected = ndtri((order - 0.5) / count)
@@ -335,19 +303,9 @@ def _figure(tests: Array, found: Mapping[str, list[float]]) -> Figure:
     histogram.plot(x, np.exp(-(x**2) / 2) / np.sqrt(2 * np.pi), color="#D55E00", lw=1.4, label="N(0, 1)")
     histogram.set(xlabel="deviate z", ylabel="density")
     histogram.legend(frameon=False, fontsize=9)
-    for axes in (quantiles, histogram):
-        _plain(axes)
     caption = (
         f"Left: the {count} deviates of the test errors against the quantiles of the standard normal law, with the "
         "range in which each of so many sorted deviates lies with probability 95 %. Right: their histogram, and that "
         f"of the {len(rest)} deviates of the other observables, with the standard normal density."
     )
-    title = "Deviates of all comparisons"
-    return Figure(SLUG, title, caption, svg_of(canvas, SLUG, f"{title}. {caption}"), COMMAND)
-
-
-def _plain(axes: Axes) -> None:
-    axes.grid(True, color="#e4e4e4", lw=0.6)
-    axes.set_axisbelow(True)
-    for side in ("top", "right"):
-        axes.spines[side].set_visible(False)
+    return canvas.finished(drawing, SLUG, "Deviates of all comparisons", caption, COMMAND)

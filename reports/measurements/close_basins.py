@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from math import sqrt
 
+from giantsteps.numerics.experiments.ridge import estimate
 from giantsteps.reports.measurements.basin_shares import GAP, BasinShares, Share, scatter
 from giantsteps.reports.measurements.learned_basins import CLOSE, ITEM, confined, gap_of, minima_of, shares_of
 from giantsteps.reports.measurements.models import ITEMS, MODELS, RUNS, Data, Drawn, Samples
@@ -189,10 +190,8 @@ def _energies_table(drawn: Drawn, runs: Mapping[str, Samples]) -> Table:
         cells = []
         for name in ENERGIES:
             one = observed[name][k]
-            count = len(one.samples)
-            mean = sum(one.samples) / count
-            error = sqrt(sum((x - mean) ** 2 for x in one.samples) / (count - 1) / count)
-            cells.append(f"{mean:.5f} +- {error:.1g} ({one.theory:.5f})")
+            found = estimate(one.samples)
+            cells.append(f"{found.mean:.5f} +- {found.standard_error:.1g} ({one.theory:.5f})")
         predicted = "" if share.predicted is None else f" ({share.predicted:.0%})"
         rows.append((str(share.dimension), str(share.experiments), *cells, f"{share.elsewhere:.0%}{predicted}"))
     caption = (

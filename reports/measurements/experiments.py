@@ -75,10 +75,14 @@ def line_of(data: Data, experiments: Iterable[Experiment], observable: str = "te
     return fit_line([one.dimension for one in found], samples, [0.0] * len(found))
 
 
-def stored(slug: str, folder: Path = FOLDER) -> Data:
-    """The samples of a study; empty where they are not installed or not measured."""
-    path = folder / f"{slug}.json"
-    found: Data = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
+def read(path: Path) -> Any:
+    """What was measured, from its file of JSON; empty where it is not installed or not measured."""
+    return json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
+
+
+def stored(slug: str) -> Data:
+    """The samples of a study; empty as in `read`."""
+    found: Data = read(FOLDER / f"{slug}.json")
     return found
 
 
@@ -107,22 +111,21 @@ class Measurement:
     seed: int
     experiments: tuple[Experiment, ...]
     page: Callable[[Data], Study]
-    folder: Path = FOLDER
 
     def study(self) -> Study | None:
         """The page; None where samples are missing."""
-        data = stored(self.slug, self.folder)
+        data = stored(self.slug)
         return self.page(data) if complete(data, self.experiments) else None
 
     def measure(self) -> None:
         """Run what is not stored yet; the file is written after each experiment, so that a stop loses one at most."""
         wanted = {experiment.name for experiment in self.experiments}
-        data = {name: samples for name, samples in stored(self.slug, self.folder).items() if name in wanted}
+        data = {name: samples for name, samples in stored(self.slug).items() if name in wanted}
         for experiment in self.experiments:
             if not complete(data, [experiment]):
                 start = time.process_time()
                 data[experiment.name] = experiment.run(self.seed)
-                (self.folder / f"{self.slug}.json").write_text(text_of(data), encoding="utf-8")
+                (FOLDER / f"{self.slug}.json").write_text(text_of(data), encoding="utf-8")
                 print(f"{experiment.name}: {time.process_time() - start:.1f} s", flush=True)
 
 

@@ -8,7 +8,6 @@ bias is learned on the interval between the barriers around the minimum.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from functools import cache
@@ -55,12 +54,6 @@ def gap_of(drawn: Drawn) -> float:
 def runs_of(key: str, drawn: Drawn) -> tuple[tuple[int, int], ...]:
     """The dimensions and the seeds at each: those of the item, and LARGER where the minima are close."""
     return (*LEARNED.runs, *LARGER) if key == "lowest" and gap_of(drawn) < CLOSE else LEARNED.runs
-
-
-def stored() -> Data:
-    """The samples of the last simulation."""
-    found: Data = json.loads(DATA.read_text(encoding="utf-8")) if DATA.exists() else {}
-    return found
 
 
 def shares_of(drawn: Drawn, runs: Mapping[str, Samples]) -> BasinShares | None:

@@ -6,15 +6,13 @@ sources.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from giantsteps.numerics.experiments.ensembles import Sizes
-from giantsteps.numerics.experiments.ridge import predicted
-from giantsteps.numerics.models.model import Model
+from giantsteps.numerics.experiments.ridge import at_sizes, predicted
 from giantsteps.numerics.models.network import Network
 from giantsteps.numerics.saddle_point.ridge import solve
 from giantsteps.verify.checks.finite_size import Comparison, Observation, compare
@@ -32,11 +30,6 @@ class Point:
     name: str
     network: Network
     runs: tuple[tuple[int, int], ...]
-
-    def model(self, bulk_model: str, sizes: Sizes) -> Model:
-        """The theory's model at the realised ratios of a simulation."""
-        at_sizes = replace(self.network, alpha=sizes.alpha, beta=sizes.beta, alpha0=sizes.n0 / sizes.d)
-        return at_sizes.model(bulk_model)
 
 
 _USUAL = ((400, 36), (800, 18), (1600, 8))
@@ -73,21 +66,14 @@ POINTS = (
 Data = dict[str, dict[str, dict[str, list[float]]]]
 
 
-def stored() -> Data:
-    """The samples of the last simulation."""
-    found: Data = json.loads(DATA.read_text(encoding="utf-8")) if DATA.exists() else {}
-    return found
-
-
 def judge(point: Point, runs: Mapping[str, Mapping[str, list[float]]], bulk_model: str) -> dict[str, Comparison]:
     """Each observable against one theory, extrapolated to infinite d; chi has no isotropic theory."""
     measured: dict[str, list[Observation]] = {}
     for dimension, samples in sorted(runs.items(), key=lambda item: int(item[0])):
-        given = point.network
-        sizes = Sizes.rounded(int(dimension), alpha=given.alpha, beta=given.beta, alpha0=given.alpha0, fractions=(1.0,))
-        solution = solve(point.model(bulk_model, sizes))
-        theory = predicted(solution)
-        theory |= {"chi": float(solution.order_parameters.chi.sum())}
+        realised = at_sizes(point.network, Sizes.of(point.network, int(dimension)))
+        assert isinstance(realised, Network)
+        solution = solve(realised.model(bulk_model))
+        theory = predicted(solution) | {"chi": float(solution.order_parameters.chi.sum())}
         for name in OBSERVABLES:
             measured.setdefault(name, []).append(Observation(int(dimension), tuple(samples[name]), theory[name]))
     return {name: compare(name, observations, scale=1.0) for name, observations in measured.items()}

@@ -10,9 +10,8 @@ sources. `reports.measurements.theory` judges them.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -75,11 +74,7 @@ class Drawn:
 
     def sizes(self, dimension: int) -> Sizes:
         """The sizes of an experiment at dimension d."""
-        subject = self.subject
-        alpha0 = subject.alpha0 if isinstance(subject, Network) else 0.0
-        return Sizes.rounded(
-            dimension, alpha=subject.alpha, beta=subject.beta, alpha0=alpha0, fractions=subject.fractions
-        )
+        return Sizes.of(self.subject, dimension)
 
 
 @dataclass(frozen=True)
@@ -144,13 +139,7 @@ def _srf(
 
 
 def _with_groups(drawn: Drawn, groups: tuple[ReadoutGroup, ...], text: str, **changes: Any) -> Drawn:
-    assert isinstance(drawn.subject, Model)
-    model = drawn.subject
-    made = Model(
-        model.activation, model.target, model.alpha, model.beta, model.ridge, spike=model.spike, bulk=model.bulk,
-        alignment=model.alignment, noise=model.noise, readout=groups, **changes,
-    )  # fmt: skip
-    return Drawn(f"{drawn.name}, {text}", made)
+    return Drawn(f"{drawn.name}, {text}", replace(drawn.subject, readout=groups, **changes))
 
 
 def _vocabulary(rng: np.random.Generator) -> Drawn:
@@ -166,10 +155,14 @@ def _vocabulary(rng: np.random.Generator) -> Drawn:
 
 
 def _biased(rng: np.random.Generator) -> Drawn:
-    drawn = _srf(rng)
+    return _with_groups(_srf(rng), *_two_biases(rng))
+
+
+def _two_biases(rng: np.random.Generator) -> tuple[tuple[ReadoutGroup, ...], str]:
+    """Two groups that differ in their bias, and what they are called."""
     share = _flat(rng, 0.3, 0.7)
     groups = tuple(ReadoutGroup(1.0, f, None, _flat(rng, -1.5, 1.5)) for f in (share, 1.0 - share))
-    return _with_groups(drawn, groups, "biases " + ", ".join(f"{g.bias:g}:{g.fraction:g}" for g in groups))
+    return groups, "biases " + ", ".join(f"{g.bias:g}:{g.fraction:g}" for g in groups)
 
 
 # Below this relative gap two minima of the training energy trade places between training sets.
@@ -207,10 +200,7 @@ def _network_vocabulary(rng: np.random.Generator) -> Drawn:
 
 
 def _network_biases(rng: np.random.Generator) -> Drawn:
-    share = _flat(rng, 0.3, 0.7)
-    groups = tuple(ReadoutGroup(1.0, f, None, _flat(rng, -1.5, 1.5)) for f in (share, 1.0 - share))
-    text = "biases " + ", ".join(f"{g.bias:g}:{g.fraction:g}" for g in groups)
-    return _stepped(rng, ("tanh", "sin", "sign", "relu", "hardtanh", "tanh(2*z - 1)"), groups, text)
+    return _stepped(rng, ("tanh", "sin", "sign", "relu", "hardtanh", "tanh(2*z - 1)"), *_two_biases(rng))
 
 
 def _margin(loss: str) -> Callable[[np.random.Generator], Drawn]:
@@ -297,12 +287,6 @@ def models_of(key: str) -> tuple[Drawn, ...]:
         if candidate is not None:
             found.setdefault(candidate.name.split(":")[0], candidate)
     return tuple(found.values())
-
-
-def stored() -> Data:
-    """The samples of the last simulation."""
-    found: Data = json.loads(DATA.read_text(encoding="utf-8")) if DATA.exists() else {}
-    return found
 
 
 def measured(data: Data) -> Iterator[tuple[Item, Drawn, dict[str, Samples]]]:

@@ -6,17 +6,12 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-from giantsteps.reports.figures.canvas import Figure
+from giantsteps.reports.figures import canvas
 from giantsteps.reports.figures.files import own_style
-from giantsteps.reports.figures.svg import svg_of
-from giantsteps.reports.measurements.measured_networks import CALIBRATED, DATA, POINTS, judge, stored
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
-    from giantsteps.verify.checks.finite_size import Comparison
+from giantsteps.reports.measurements.experiments import read
+from giantsteps.reports.measurements.measured_networks import CALIBRATED, DATA, POINTS, judge
+from giantsteps.verify.checks.finite_size import Comparison
 
 COMMAND = "python -m benchmarks.networks network_trial simulate"
 THEORIES = ("isotropic", "network")
@@ -43,7 +38,7 @@ class Trial:
     @property
     def largest_of_test_errors(self) -> float:
         """The largest deviate of the network's theory among the test errors."""
-        return max(abs(row.network) for row in self.rows)
+        return max(abs(row.z("network")) for row in self.rows)
 
     @property
     def caught(self) -> tuple[float, float]:
@@ -54,25 +49,41 @@ class Trial:
     @property
     def refuted(self) -> tuple[str, ...]:
         """The networks at which the isotropic theory's test error is off by more than six standard errors."""
-        return tuple(row.name for row in self.rows if abs(row.isotropic) > BEYOND)
+        return tuple(row.name for row in self.rows if abs(row.z("isotropic")) > BEYOND)
 
 
 @dataclass(frozen=True)
 class Row:
-    """One network: its test error at infinite d, both theories relative to it, and their deviates."""
+    """One network: the comparisons of its test error with both theories, all of it there where samples decide."""
 
     name: str
-    measured: float
-    relative_error: float
-    isotropic: float
-    network: float
-    isotropic_ratio: float
-    network_ratio: float
-    caught: float
+    of: Mapping[str, Comparison]
+
+    def off(self, theory: str) -> tuple[float, float]:
+        """A theory over the measurement at infinite d, and the relative standard error times that."""
+        one = self.of[theory]
+        if one.theory is None or one.extrapolated is None or one.z is None or one.fit is None:
+            raise ValueError(f"{self.name}: the stored samples do not decide")
+        ratio = one.theory / one.extrapolated
+        return ratio, ratio * one.fit.standard_error / one.extrapolated
+
+    def z(self, theory: str) -> float:
+        """The deviate of a theory."""
+        return self.of[theory].z or 0.0
+
+    @property
+    def measured(self) -> float:
+        """The test error at infinite d, by the network's theory at finite d."""
+        return self.of["network"].extrapolated or math.nan
+
+    @property
+    def caught(self) -> float:
+        """The relative error of a test error that would have been refuted."""
+        return (self.of["network"].smallest_detectable or math.inf) / self.measured
 
 
 @own_style()
-def network_trial() -> tuple[Trial, Figure] | None:
+def network_trial() -> tuple[Trial, canvas.Figure] | None:
     """The trial and its figure; None in an installation without the measurements, which come with the sources."""
     if not DATA.is_file():
         return None
@@ -82,13 +93,13 @@ def network_trial() -> tuple[Trial, Figure] | None:
 
 def judged() -> Trial:
     """Judge the stored samples by both theories, extrapolated in 1/d."""
-    data = stored()
+    data = read(DATA)
     rows, deviates, strongest = [], [], []
     for point in POINTS:
         if point.name not in data:
             continue  # measured later than the file
         found = {theory: judge(point, data[point.name], theory) for theory in THEORIES}
-        rows.append(row_of(point.name, {theory: found[theory]["test_error"] for theory in THEORIES}))
+        rows.append(Row(point.name, {theory: found[theory]["test_error"] for theory in THEORIES}))
         deviates += [c.z for name, c in found["network"].items() if name in CALIBRATED and c.z is not None]
         # chi is no order parameter of the isotropic theory, so it is not held against it.
         strongest.append(max(abs(c.z) for k, c in found["isotropic"].items() if c.z is not None and k != "chi"))
@@ -102,25 +113,7 @@ def judged() -> Trial:
     )  # fmt: skip
 
 
-def row_of(name: str, found: Mapping[str, Comparison]) -> Row:
-    """One network from the comparisons of its test error with both theories."""
-    isotropic, network = (_numbers(found[theory]) for theory in THEORIES)
-    measured, error = network[1], network[3]
-    return Row(
-        name, measured, error / measured, isotropic[2], network[2], isotropic[0] / isotropic[1],
-        network[0] / network[1], (found["network"].smallest_detectable or math.inf) / measured,
-    )  # fmt: skip
-
-
-def _numbers(comparison: Comparison) -> tuple[float, float, float, float]:
-    """Theory, measurement, deviate and standard error of one comparison; all there where samples decide."""
-    theory, extrapolated, z, fit = comparison.theory, comparison.extrapolated, comparison.z, comparison.fit
-    if theory is None or extrapolated is None or z is None or fit is None:
-        raise ValueError(f"{comparison.observable}: the stored samples do not decide")
-    return theory, extrapolated, z, fit.standard_error
-
-
-def draw(trial: Trial) -> Figure:
+def draw(trial: Trial) -> canvas.Figure:
     """Theory over measurement, and the deviates, one row per network."""
     title = "Test errors of real networks against both theories"
     caption = (
@@ -131,38 +124,28 @@ def draw(trial: Trial) -> Figure:
     return drawn_rows(trial.rows, "network_trial", title, caption, COMMAND)
 
 
-def drawn_rows(rows: Sequence[Row], slug: str, title: str, caption: str, command: str) -> Figure:
+def drawn_rows(rows: Sequence[Row], slug: str, title: str, caption: str, command: str) -> canvas.Figure:
     """Networks beside both theories: left how far each theory is off, right the deviates."""
-    from matplotlib.backends.backend_svg import FigureCanvasSVG
-    from matplotlib.figure import Figure as Canvas
-
-    canvas = Canvas(figsize=(9.7, 0.36 * len(rows) + 1.5), layout="constrained")
-    FigureCanvasSVG(canvas)
-    ratios, deviates = canvas.subplots(1, 2, sharey=True, width_ratios=(1.1, 1.0))
+    drawing, ratios, deviates = canvas.panels(2, size=(9.7, 0.36 * len(rows) + 1.5), share_y=True)
     places = range(len(rows))
     for theory, shift in zip(THEORIES, (-0.13, 0.13), strict=True):
         colour, marker, label = _STYLES[theory]
         heights = [place + shift for place in places]
-        off = [100 * (getattr(row, theory + "_ratio") - 1) for row in rows]
-        bars = [100 * 2 * row.relative_error * getattr(row, theory + "_ratio") for row in rows]
-        ratios.errorbar(off, heights, xerr=bars, fmt=marker, color=colour, ms=5, lw=1, capsize=2, label=label)
-        deviates.plot([getattr(row, theory) for row in rows], heights, marker, color=colour, ms=5, label=label)
+        found = [row.off(theory) for row in rows]
+        ratios.errorbar(
+            [100 * (ratio - 1) for ratio, _ in found], heights, xerr=[200 * error for _, error in found], fmt=marker,
+            color=colour, ms=5, lw=1, capsize=2, label=label,
+        )  # fmt: skip
+        deviates.plot([row.z(theory) for row in rows], heights, marker, color=colour, ms=5, label=label)
     deviates.axvspan(-2, 2, color="#e6eef5", zorder=0)
     for side in (-BEYOND, BEYOND):
         deviates.axvline(side, color="#777777", lw=0.8, ls=":")
     ratios.set_xlabel("theory above measurement, per cent", fontsize=8.5)
     deviates.set_xlabel("measured above theory, standard errors", fontsize=8.5)
     ratios.set_yticks(list(places), [row.name for row in rows], fontsize=8.5)
+    deviates.tick_params(labelleft=False)
     ratios.invert_yaxis()
     for axes in (ratios, deviates):
-        _plain(axes)
-    canvas.legend(*deviates.get_legend_handles_labels(), loc="outside upper right", ncols=2, frameon=False, fontsize=9)
-    return Figure(slug, title, caption, svg_of(canvas, slug, f"{title}. {caption}"), command)
-
-
-def _plain(axes: Axes) -> None:
-    axes.axvline(0.0, color="#333333", lw=0.8)
-    axes.grid(True, color="#e4e4e4", lw=0.6)
-    axes.set_axisbelow(True)
-    for side in ("top", "right"):
-        axes.spines[side].set_visible(False)
+        axes.axvline(0.0, color=canvas.DARK, lw=0.8)
+    drawing.legend(*deviates.get_legend_handles_labels(), loc="outside upper right", ncols=2, frameon=False, fontsize=9)
+    return canvas.finished(drawing, slug, title, caption, command)

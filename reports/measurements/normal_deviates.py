@@ -7,11 +7,23 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from giantsteps.verify.checks.finite_size import Comparison
+
 Array = NDArray[np.float64]
 
 # Below this probability, in either of the first two tests, deviates are said not to look standard normal; so right ones
 # are in 2 % of cases at most.
 LEVEL = 0.01
+
+
+def deviates(reports: Sequence[Sequence[Comparison]]) -> dict[str, list[float]]:
+    """z by observable, the components of one observable (groups, directions) together."""
+    found: dict[str, list[float]] = {}
+    for comparisons in reports:
+        for comparison in comparisons:
+            if comparison.z is not None:
+                found.setdefault(comparison.observable.split("[")[0], []).append(comparison.z)
+    return found
 
 
 def normality(z: Sequence[float] | Array) -> float:

@@ -8,16 +8,15 @@ from concurrent.futures import Future
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from giantsteps.reports.activation.gallery import ACTIVATIONS, Card, card
+from giantsteps.reports.activation.gallery import ACTIVATIONS, card
 from giantsteps.reports.command_line.machine.kept import Kept, forget, kept_at
 from giantsteps.reports.figures.canvas import Figure
 from giantsteps.reports.figures.figures import all_figures
 from giantsteps.reports.figures.files import own_style
-from giantsteps.reports.measurements.network_trial import Trial, network_trial
-from giantsteps.reports.measurements.study import Study
-from giantsteps.reports.page.described import DescribedDerivation, DescribedModule, module_described
+from giantsteps.reports.measurements.network_trial import network_trial
+from giantsteps.reports.page.described import DescribedModule, module_described
 from giantsteps.reports.page.studies import STUDIES, study_of
 from giantsteps.reports.text.ledger_files import (
     COMMITTED_JSON,
@@ -32,6 +31,9 @@ from giantsteps.verify.claims.paper import PAPER
 from giantsteps.verify.ledger.document import as_json, dumps
 from giantsteps.verify.ledger.run import Beside, Ledger, run
 from giantsteps.verify.ledger.second_kernel import RECORD
+
+if TYPE_CHECKING:
+    from giantsteps.reports.page.site import Material
 
 # The whole ledger beside the pages, for programs.
 DATA = "ledger.json.xz"
@@ -65,6 +67,8 @@ def build(
     """
     from giantsteps.reports.command_line.console import Chapters, Progress, note
     from giantsteps.reports.command_line.machine.workers import pool
+    from giantsteps.reports.page import pdf
+    from giantsteps.reports.page.site import Material
 
     all_claims()  # a ledger that does not hang together is reported before anything is run
     examined, drawn = _kept_in(keep)
@@ -99,22 +103,26 @@ def build(
             progress.step(module.rsplit(".", 1)[-1])
 
         ledger = run(PAPER, profile, None, executor, arrived, described)
-        figures = []
-        for future in pending:
-            figures.append(future.result())
-            progress.step("figures")
-        studies = []
-        for pending_study in pending_studies:
-            studies.append(pending_study.result())
-            progress.step("studies")
-        derivations = unique([d for module in PAPER.modules for d in described.answers[module].derivations])
+
+        def gathered(futures: Sequence[Future[Any]], what: str) -> list[Any]:
+            """What these made that is there, one by one."""
+            found = []
+            for future in futures:
+                found.append(future.result())
+                progress.step(what)
+            return [one for one in found if one]
+
+        figures, studies = gathered(pending, "figures"), gathered(pending_studies, "studies")
         gallery = [found for found in (pending_card.result() for pending_card in pending_cards) if found]
+        # Several modules may rest on one derivation.
+        derivations = {d.check: d for module in PAPER.modules for d in described.answers[module].derivations}
+        name = pdf.NAME if document else ""
         trial = pending_trial.result()
         for converted in pending_formulas:
             remember(converted.result())
         progress.step("pages")
-        found = [study for study in studies if study]
-        built = write(ledger, derivations, figures, directory, trial, found, gallery, document=document)
+        material = Material(ledger, [*derivations.values()], figures, PAPER.symbols, trial, studies, gallery, name)
+        built = write(material, directory)
         progress.step("files")
     if keep is not None:
         forget(keep, but=(examined, drawn))
@@ -152,40 +160,20 @@ def draw(name: str) -> Figure:
     return by_name[name]()
 
 
-def unique(derivations: Sequence[DescribedDerivation]) -> list[DescribedDerivation]:
-    """Each derivation once, in order of first use."""
-    first: dict[str, DescribedDerivation] = {}
-    for derivation in derivations:
-        first.setdefault(derivation.check, derivation)
-    return list(first.values())
-
-
-def write(
-    ledger: Ledger,
-    derivations: Sequence[DescribedDerivation],
-    figures: Sequence[Figure],
-    directory: Path,
-    trial: tuple[Trial, Figure] | None = None,
-    studies: Sequence[Study] = (),
-    gallery: Sequence[Card] = (),
-    *,
-    document: bool = False,
-) -> Built:
-    """Render and write the files."""
+def write(material: Material, directory: Path) -> Built:
+    """Render and write the files; the document too where the material names one."""
     from giantsteps.reports.page import pdf
-    from giantsteps.reports.page.site import Material, site
+    from giantsteps.reports.page.site import site
     from giantsteps.reports.text.ledger_markdown import markdown
 
-    stated = as_json(ledger)
-    name = pdf.NAME if document else ""
-    material = Material(ledger, derivations, figures, PAPER.symbols, trial, studies, gallery, name)
+    ledger, stated = material.ledger, as_json(material.ledger)
     pages = site(material)
     texts, data = markdown(stated, PAPER.chapters), dumps(ledger)
     files: list[tuple[Path, str | bytes]] = [(directory / name, text) for name, text in pages.items()]
     # A thirtieth of the bytes, and no time of writing: the same ledger is the same file.
     files.append((directory / DATA, lzma.compress(data.encode(), preset=9)))
-    if document:
-        files.append((directory / pdf.NAME, pdf.typeset(material)))
+    if material.document:
+        files.append((directory / material.document, pdf.typeset(material)))
     # A ledger of fresh draws is never the committed one.
     if ledger.profile == COMMITTED_PROFILE and not ledger.seed and in_source_checkout():
         files += [(COMMITTED_JSON.parent / name, text) for name, text in texts.items()]

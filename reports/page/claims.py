@@ -19,7 +19,6 @@ from giantsteps.reports.text.prose import prose
 from giantsteps.verify.ledger.document import statement_latex
 from giantsteps.verify.ledger.run import Entry
 from giantsteps.verify.protocol.evidence import OF_A_THEOREM, Evidence, Proof
-from giantsteps.verify.protocol.verdict import Verdict
 
 FOLDER = "claim"
 
@@ -157,9 +156,3 @@ def symbols_script(glossary: Sequence[Symbol]) -> str:
         if meaning + scaling not in found.setdefault(inner, []):
             found[inner].append(meaning + scaling)
     return f"const SYMBOLS = {json.dumps(found, ensure_ascii=False, separators=(',', ':'))};\n"
-
-
-def counts_by_verdict(views: Sequence[ClaimView]) -> list[tuple[str, int]]:
-    """How many claims have each verdict, those that none has left out."""
-    verdicts = [view.entry.verdict for view in views]
-    return [(verdict.value, verdicts.count(verdict)) for verdict in Verdict if verdict in verdicts]

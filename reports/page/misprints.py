@@ -48,7 +48,6 @@ STANDS, CORRECTED, DIFFERS, FIXED = "stands", "corrected", "convention", "defini
 class CoveredFormula:
     """One formula: what it says, what became of it, its claims as (id, verdict, stated as printed)."""
 
-    frame: str
     says: str
     outcome: str
     claims: tuple[tuple[str, str, bool], ...]
@@ -92,4 +91,4 @@ def _covered(formula: Formula, entries: Mapping[str, Entry]) -> CoveredFormula:
     outcome = next(differs, FIXED if formula.remark == DEFINITION else STANDS)
     claims = tuple((e.claim.id, e.verdict.value, e.claim.role is Role.PRINTED) for e in found)
     remark = "" if formula.remark == DEFINITION else formula.remark
-    return CoveredFormula(formula.frame, formula.says, outcome, claims, remark)
+    return CoveredFormula(formula.says, outcome, claims, remark)

@@ -6,7 +6,7 @@ system), and it is checked against PDF/UA-1 as it is written: every formula and 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
@@ -18,7 +18,6 @@ from giantsteps.reports.page.site import TEMPLATES, Material, by_chapter
 from giantsteps.reports.page.sources import document
 from giantsteps.reports.page.trust import measures
 from giantsteps.reports.page.views import (
-    DerivationView,
     assumptions,
     claim_view,
     derivation_views,
@@ -81,10 +80,14 @@ def _text(material: Material) -> str:
             mutants=summary["mutants"],
             results=stated(results),
             shown_verdicts=[v.value for v in verdicts],
-            by_source=[(d.title, _where(verdicts, n), total) for d, n, total in source_table(ledger)],
-            by_kind=[(kind, _where(verdicts, n), total) for kind, n, total in summary_table(ledger)],
+            by_source=[(d.title, numbers, total) for d, numbers, total in source_table(ledger, verdicts)],
+            by_kind=summary_table(ledger, verdicts),
             meanings=[(v.value, MEANINGS[v.value]) for v in verdicts],
-            derivations=_shown(derivation_views(ledger, material.derivations)),
+            derivations=[
+                view
+                for view in derivation_views(ledger, material.derivations)
+                if any(part_of(claim) in SHOWN for claim in view.claims)
+            ],
             chapters=[(c.title, found) for c, found in by_chapter((e.claim.id, e) for e in ledger.entries).items()],
             marks=MARKS,
             figures=[(figure, f"{figure.name}.svg") for figure in _figures(material)],
@@ -97,15 +100,6 @@ def _text(material: Material) -> str:
             ],
         )
     )
-
-
-def _where(verdicts: Sequence[Verdict], numbers: Sequence[int]) -> list[int]:
-    every = list(Verdict)
-    return [numbers[every.index(one)] for one in verdicts]
-
-
-def _shown(views: Sequence[DerivationView]) -> list[DerivationView]:
-    return [view for view in views if any(part_of(claim) in SHOWN for claim in view.claims)]
 
 
 def _environment() -> Environment:

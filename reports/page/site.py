@@ -23,7 +23,6 @@ from giantsteps.reports.measurements.study import Study
 from giantsteps.reports.page.claims import (
     Around,
     address,
-    counts_by_verdict,
     folded,
     glyph,
     search_script,
@@ -113,10 +112,6 @@ class Material:
         return self.figures if self.first else self.figures[1:]
 
 
-def _drawn(figure: Figure | None) -> tuple[Figure, Markup] | None:
-    return (figure, Markup(figure.svg)) if figure else None
-
-
 def site(material: Material) -> dict[str, str]:
     """Every file of the report but the ledger itself, by name. Raises MathError and SiteError."""
     summary = as_json(material.ledger)
@@ -125,7 +120,7 @@ def site(material: Material) -> dict[str, str]:
     library = public_names()
     pages = [
         _landing(material, claims, summary["mutants"]),
-        *_claims(claims, around, library),
+        *_claims(material.ledger, claims, around, library),
         *_derivations(material),
         _library(claims, library),
         *_others(material, claims),
@@ -193,8 +188,8 @@ def _landing(material: Material, claims: Sequence[ClaimView], mutants: Any) -> P
         "Overview",
         entries=entries,
         results=stated(claims),
-        paper_figure=_drawn(material.first),
-        figures=[] if material.first else [_drawn(figure) for figure in material.figures[:1]],
+        paper_figure=material.first,
+        figures=[] if material.first else material.figures[:1],
         more_figures=bool(material.further),
         by_source=source_table(material.ledger),
         summary=summary_table(material.ledger),
@@ -217,10 +212,12 @@ def by_chapter(views: Iterable[tuple[str, View]]) -> dict[Chapter, list[View]]:
     return {chapter: members for chapter, members in found.items() if members}
 
 
-def _claims(views: Sequence[ClaimView], around: Mapping[str, Around], library: Sequence[PublicName]) -> list[Page]:
+def _claims(
+    ledger: Ledger, views: Sequence[ClaimView], around: Mapping[str, Around], library: Sequence[PublicName]
+) -> list[Page]:
     """The list of all claims, the chapters with their formulas, and a page for each claim."""
     chapters = by_chapter((view.entry.claim.id, view) for view in views)
-    counts = counts_by_verdict(views)
+    counts = [(name, count) for name, count in ledger.summary.items() if count]
     pages = _chapters("claim", "Claims", chapters, verdicts=counts, library=library)
     for chapter, members in chapters.items():
         for view, before, after in zip(members, [None, *members], [*members[1:], None], strict=False):
@@ -303,16 +300,14 @@ def _others(material: Material, claims: Sequence[ClaimView]) -> list[Page]:
     shown = {"figure-" + anchor(figure.name) for figure in material.figures}
     shown |= {"study-" + anchor(study.slug) for study in material.studies}
     places = [place for place in PLACES if place[-1] in shown]
-    further = [_drawn(figure) for figure in material.further]
     beyond = [claim for claim in claims if claim.entry.claim.id.startswith("beyond.")]
-    svg_of = Markup(drawing.svg) if drawing else ""
-    measured = {"trial": trial, "trial_figure": drawing, "trial_svg": svg_of, "trial_threshold": BEYOND}
+    measured = {"trial": trial, "trial_figure": drawing, "trial_threshold": BEYOND}
     printed = {"misprints": misprints(ledger), "conventions": misprints(ledger, conventions)}
     graph = Markup(svg(groups(ledger), links(ledger)))
     glossary = [(glyph(row), row.meaning, row.scaling) for row in material.glossary]
     about = document(SLIDES)
     return [
-        *([_page("figures.html", "Figures", figures=further, places=places)] if further else []),
+        *([_page("figures.html", "Figures", figures=material.further, places=places)] if material.further else []),
         _page("network.html", "The network's own bulk", beyond=beyond, **measured),
         *_studies(material.studies),
         *_gallery(material.gallery),
@@ -357,10 +352,7 @@ def _leaves(ledger: Ledger) -> list[Page]:
 def _studies(studies: Sequence[Study]) -> list[Page]:
     """The list of studies, and a page for each."""
     listed = [(study, f"study-{anchor(study.slug)}.html") for study in studies]
-    pages = [
-        _page(file, study.title, "studies.html", "study.html", study=study, figures=[*map(_drawn, study.figures)])
-        for study, file in listed
-    ]
+    pages = [_page(file, study.title, "studies.html", "study.html", study=study) for study, file in listed]
     return [_page("studies.html", "Studies", studies=listed), *pages] if studies else []
 
 

@@ -18,7 +18,7 @@ from giantsteps.reports.text.words import EVIDENCE
 from giantsteps.verify.checks.finite_size import FALSE_ALARM
 from giantsteps.verify.ledger.document import alone, entry_json, theorem_json
 from giantsteps.verify.ledger.family import FAMILY, rejected, simulations
-from giantsteps.verify.ledger.run import Entry, Ledger
+from giantsteps.verify.ledger.run import Ledger
 from giantsteps.verify.protocol.evidence import FiniteSize
 from giantsteps.verify.protocol.power import ENOUGH, WEIGHED
 from giantsteps.verify.protocol.verdict import Verdict
@@ -113,7 +113,8 @@ def _neighbours(ledger: Ledger) -> Measure:
 
 def _deviates(ledger: Ledger, studies: Sequence[Study]) -> Measure:
     """The deviates of the simulations of the ledger, and of the models drawn for it, from the study of these."""
-    ours = [e for entry in ledger.entries for e in entry.evidence if isinstance(e, FiniteSize) and _passed(entry)]
+    held = (entry for entry in ledger.entries if entry.verdict is not Verdict.REFUTED)
+    ours = [e for entry in held for e in entry.evidence if isinstance(e, FiniteSize)]
     text = f"{len(ours)} simulations stand behind claims that hold."
     if ours:
         text += (
@@ -143,10 +144,6 @@ def _family(ledger: Ledger) -> Measure:
         "calls a convention of their source. Seeds are fixed; with --seed everything is drawn afresh."
     )
     return Measure("False alarms over the whole ledger", text, "giantsteps verify --seed 7")
-
-
-def _passed(entry: Entry) -> bool:
-    return entry.verdict is not Verdict.REFUTED
 
 
 def _properties() -> Measure:

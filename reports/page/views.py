@@ -95,21 +95,21 @@ class ClaimView:
         return "; ".join(short_summary(e) for e in self.entry.evidence) or "none"
 
 
-def summary_table(ledger: Ledger) -> list[tuple[str, list[int], int]]:
+def summary_table(ledger: Ledger, verdicts: Sequence[Verdict] = tuple(Verdict)) -> list[tuple[str, list[int], int]]:
     """Rows (kind, claims by verdict, claims), then the row of totals."""
     rows = []
     for kind in Kind:
         of_kind = [e.verdict for e in ledger.entries if e.claim.kind is kind]
         if of_kind:
-            rows.append((kind.value.replace("_", " ").lower(), [of_kind.count(v) for v in Verdict], len(of_kind)))
-    totals = [sum(row[1][k] for row in rows) for k in range(len(Verdict))]
+            rows.append((kind.value.replace("_", " ").lower(), [of_kind.count(v) for v in verdicts], len(of_kind)))
+    totals = [sum(row[1][k] for row in rows) for k in range(len(verdicts))]
     return [*rows, ("all", totals, len(ledger.entries))]
 
 
-def source_table(ledger: Ledger) -> list[tuple[Document, list[int], int]]:
+def source_table(ledger: Ledger, verdicts: Sequence[Verdict] = tuple(Verdict)) -> list[tuple[Document, list[int], int]]:
     """Rows (document, claims by verdict, claims)."""
     return [
-        (found, [[e.verdict for e in entries].count(v) for v in Verdict], len(entries))
+        (found, [[e.verdict for e in entries].count(v) for v in verdicts], len(entries))
         for found, entries in by_source(ledger.entries)
     ]
 

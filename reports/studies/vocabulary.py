@@ -82,7 +82,7 @@ def theory(letters: tuple[float, ...], alpha: float, rows: str = "", dimension: 
     that a dimension rounds to, the cost of the means at its width kept."""
     model = with_vocabulary(letters, alpha)
     if dimension:
-        sizes = Sizes.rounded(dimension, alpha=alpha, beta=model.beta, fractions=model.fractions)
+        sizes = Sizes.of(model, dimension)
         at = at_sizes(model, sizes)
         assert isinstance(at, Model)
         if not rows:

@@ -47,14 +47,14 @@ def test_the_slips_of_a_source_are_those_that_a_hand_would_make() -> None:
 
 def test_a_slip_is_killed_where_a_test_asks_for_what_it_changes(tmp_path: Path) -> None:
     source, test = "def twice(x):\n    return 2 * x\n\n\ndef other(x):\n    return 2 * x\n", "toy_test.py"
-    with copied(tmp_path) as root:
-        (root / "toy.py").write_text(source)
-        (root / test).write_text("import toy\n\ndef test_twice():\n    assert toy.twice(2) == 4\n")
-        room = room_of(root, [test])
-        assert room.of("toy.py:1") == [f"{test}::test_twice"]
-        tried = {slip.name: trial_of(root, room, "toy.py", slip.line, slip.made(source.encode())) for slip in
-                 slips("toy.py", source.encode())}  # fmt: skip
-        assert (root / "toy.py").read_text() == source
+    root = copied(tmp_path)
+    (root / "toy.py").write_text(source)
+    (root / test).write_text("import toy\n\ndef test_twice():\n    assert toy.twice(2) == 4\n")
+    room = room_of(root, [test])
+    assert room.of("toy.py:1") == [f"{test}::test_twice"]
+    tried = {slip.name: trial_of(root, room, "toy.py", slip.line, slip.made(source.encode())) for slip in
+             slips("toy.py", source.encode())}  # fmt: skip
+    assert (root / "toy.py").read_text() == source
     killed = f"{test}::test_twice"
     # 2/x is 1 for x = 2; what no test runs lives.
     assert list(tried.values()) == [killed, killed, "", ""]

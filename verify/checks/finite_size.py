@@ -273,12 +273,19 @@ def compare(
 
 def deviates(t: float, degrees_of_freedom: float, level: float) -> tuple[float, float, float]:
     """The normal deviate as improbable as Student's t, and the t and the deviate beyond which a level rejects."""
-    from scipy.special import ndtri, stdtr, stdtrit
+    from scipy.special import ndtri, stdtrit
 
-    tail = float(stdtr(degrees_of_freedom, -abs(t)))
-    # Below 1e-300 the deviate has no value in double precision; 37 stands for "beyond 37".
-    z = math.copysign(abs(float(ndtri(max(tail, 1e-300)))), t)
+    z = normal_deviate(t, degrees_of_freedom)
     return z, -float(stdtrit(degrees_of_freedom, level / 2)), -float(ndtri(level / 2))
+
+
+def normal_deviate(t: float, degrees_of_freedom: float) -> float:
+    """The standard normal deviate that is exceeded as rarely as t under Student's law: standard errors are estimated
+    from few seeds, and t itself exceeds 4 twice as often as a normal deviate at 73 degrees of freedom."""
+    from scipy.special import ndtri, stdtr
+
+    # Below 1e-300 the deviate has no value in double precision; 37 stands for "beyond 37".
+    return math.copysign(abs(float(ndtri(max(float(stdtr(degrees_of_freedom, -abs(t))), 1e-300)))), t)
 
 
 def _beyond(fit: Fit, level: float) -> bool:

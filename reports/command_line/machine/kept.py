@@ -12,6 +12,7 @@ import hashlib
 import pickle
 import platform
 import shutil
+import time
 from collections.abc import Callable, Container, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
@@ -32,12 +33,11 @@ _DIGEST_BYTES = hashlib.sha256().digest_size
 class Kept:
     """Where the results of units with the same ground are kept; None where nothing is.
 
-    ``still`` tells whether the ground is what the folder's name says: what a source made that was edited meanwhile is
-    not kept.
+    ``edited`` tells whether the ground was written to since the folder was named: what it makes then is not kept.
     """
 
     folder: Path | None
-    still: Callable[[], bool] | None = None
+    edited: Callable[[], bool] | None = None
 
     @property
     def count(self) -> int:
@@ -58,7 +58,7 @@ class Kept:
             found: Made = pickle.loads(content)
             return found
         found = function(*args, **kwargs)
-        if path is not None and (self.still is None or self.still()):
+        if path is not None and not (self.edited and self.edited()):
             content = pickle.dumps(found)
             # What cannot be kept, on a full disk say, or while another run clears the folder, is made again next time.
             with suppress(OSError), placed() as beside:
@@ -100,18 +100,13 @@ def _files(root: Path, parts: Iterable[str], but: Container[Path]) -> Iterator[P
 
 def kept_at(folder: Path, root: Path, parts: tuple[str, ...], but: frozenset[Path] = frozenset()) -> Kept:
     """What is kept in a folder of units that rest on these parts of a tree."""
-    return Kept(folder / ground(root, parts, but), partial(_unwritten, _written(root, parts, but), root, parts, but))
+    begun = time.time_ns()
+    return Kept(folder / ground(root, parts, but), partial(_edited, begun, root, parts, but))
 
 
-def _written(root: Path, parts: tuple[str, ...], but: frozenset[Path]) -> tuple[tuple[str, int, int], ...]:
-    """When each file was last written, and its size: quicker to ask than what it holds."""
-    return tuple((str(file), (seen := file.stat()).st_mtime_ns, seen.st_size) for file in _files(root, parts, but))
-
-
-def _unwritten(
-    before: tuple[tuple[str, int, int], ...], root: Path, parts: tuple[str, ...], but: frozenset[Path]
-) -> bool:
-    return _written(root, parts, but) == before
+def _edited(begun: int, root: Path, parts: tuple[str, ...], but: frozenset[Path]) -> bool:
+    """Whether a file was written since then: quicker to ask than what it holds."""
+    return any(file.stat().st_mtime_ns >= begun for file in _files(root, parts, but))
 
 
 def forget(folder: Path, but: Iterable[Kept] = ()) -> None:

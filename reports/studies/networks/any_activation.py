@@ -8,12 +8,13 @@ from collections.abc import Sequence
 import numpy as np
 
 from giantsteps.reports.figures.canvas import Figure
+from giantsteps.reports.measurements.experiments import read
 from giantsteps.reports.measurements.models import Data
-from giantsteps.reports.measurements.network_trial import BEYOND, MARKS, drawn_rows, row_of
-from giantsteps.reports.measurements.normal_deviates import look_normal, normality, spread
+from giantsteps.reports.measurements.network_trial import BEYOND, MARKS, Row, drawn_rows
+from giantsteps.reports.measurements.normal_deviates import deviates, look_normal, normality, spread
 from giantsteps.reports.measurements.study import Study, Table
-from giantsteps.reports.studies.networks.drawn import COUNT, DRAW, JUDGED, RUNS, entries
-from giantsteps.reports.studies.networks.predicted import KEY, THEORIES, Judged, judge, samples
+from giantsteps.reports.studies.networks.drawn import COUNT, DRAW, JUDGED, RUNS, draw
+from giantsteps.reports.studies.networks.predicted import KEY, SAMPLES, THEORIES, Judged, judge
 from giantsteps.verify.checks.finite_size import CONFIRMED, FALSE_ALARM, INCONCLUSIVE, REFUTED, Comparison
 
 SLUG = "any_activation"
@@ -22,14 +23,14 @@ COMMAND = "python -m benchmarks.networks any_activation simulate"
 
 def study() -> Study | None:
     """The page; None where the measurements are not installed."""
-    data = samples()
+    data = read(SAMPLES)
     return page(data) if data else None
 
 
 def judged_in(data: Data) -> tuple[Judged, ...]:
     """Every network of the list that was measured at two dimensions or more."""
     found = data.get(KEY, {})
-    listed = ((entry, found.get(entry.drawn.name, {})) for entry in entries())
+    listed = ((entry, found.get(entry.drawn.name, {})) for entry in draw())
     return tuple(judge(entry, runs) for entry, runs in listed if len(runs) >= 2)
 
 
@@ -83,18 +84,8 @@ def _counted(judged: Sequence[Judged], theory: str) -> str:
     return f"{named}: {listed}."
 
 
-def deviates(judged: Sequence[Judged], theory: str) -> dict[str, list[float]]:
-    """z by observable."""
-    found: dict[str, list[float]] = {name: [] for name in JUDGED}
-    for j in judged:
-        for comparison in j.reports[theory].comparisons:
-            if comparison.z is not None:
-                found[comparison.observable].append(comparison.z)
-    return found
-
-
 def _deviates_text(judged: Sequence[Judged]) -> str:
-    own, other = (deviates(judged, theory) for theory in ("network", "isotropic"))
+    own, other = (deviates([j.reports[theory].comparisons for j in judged]) for theory in ("network", "isotropic"))
     tests = np.array(own["test_error"])
     looks = "look" if look_normal(tests) else "do not look"
     spreads = ", ".join(f"{_words(name)} {np.sqrt(np.mean(np.square(own[name]))):.2f}" for name in JUDGED)
@@ -161,7 +152,7 @@ def _table(judged: Sequence[Judged]) -> Table:
 def _figure(judged: Sequence[Judged]) -> Figure:
     """The test errors of all networks beside both theories, where samples decide."""
     found = ((_named(j), _tests(j)) for j in judged)
-    rows = [row_of(name, both) for name, both in found if all(c.z is not None for c in both.values())]
+    rows = [Row(name, both) for name, both in found if all(c.z is not None for c in both.values())]
     title = "Test errors of networks of any activation against both theories"
     caption = f"{len(rows)} networks drawn before they were predicted; test errors extrapolated to infinite d. {MARKS}"
     return drawn_rows(rows, SLUG, title, caption, COMMAND)

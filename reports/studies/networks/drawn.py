@@ -5,13 +5,12 @@ numbers inside an activation, the generator says. Step, batch, width, samples, r
 Latin hypercube: each is cut into as many cells as there are networks, of equal length on its scale, and has one value,
 uniform, in each. No draw is rejected.
 
-`python -m benchmarks.networks any_activation draw` writes the list, `predict` what both theories say of it,
-`simulate` what networks do; the three files lie beside that program and come with the sources.
+`python -m benchmarks.networks any_activation predict` stores what both theories say of the list, `simulate` what
+networks do; both files lie beside that program and come with the sources.
 """
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -71,6 +70,7 @@ class Entry:
         )  # fmt: skip
 
 
+@cache
 def draw(seed: int = DRAW) -> tuple[Entry, ...]:
     """The list that a seed draws."""
     rng = np.random.default_rng(seed)
@@ -92,16 +92,3 @@ def _filled(rng: np.random.Generator, range_: tuple[float, float], name: str) ->
     low, high = scale(range_[0]), scale(range_[1])
     values = low + (high - low) * places
     return [float(f"{value:.3g}") for value in (values if name == "noise" else np.exp(values))]
-
-
-@cache
-def entries() -> tuple[Entry, ...]:
-    """The list that is stored."""
-    found = json.loads((FOLDER / "draw.json").read_text(encoding="utf-8"))
-    return tuple(Entry(**entry) for entry in found["networks"])
-
-
-def draw_text(found: tuple[Entry, ...], seed: int = DRAW) -> str:
-    """The list as JSON, one line per network, with the seed that drew it."""
-    lines = ",\n".join(f"  {json.dumps(vars(entry))}" for entry in found)
-    return f'{{\n "seed": {seed},\n "networks": [\n{lines}\n ]\n}}\n'

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 
 import numpy as np
-from scipy.special import chdtrc, ndtr, ndtri, stdtr
+from scipy.special import chdtrc, ndtr
 
 from giantsteps.numerics.bulk.overlapping_rows import stepped, turned_bulk
 from giantsteps.numerics.models.network import Network
@@ -18,6 +17,7 @@ from giantsteps.reports.command_line.console import estimate_text
 from giantsteps.reports.figures import canvas as draw
 from giantsteps.reports.measurements.experiments import Data, Experiment, Measurement, line_of
 from giantsteps.reports.measurements.study import Study, Table, command
+from giantsteps.verify.checks.finite_size import normal_deviate
 
 SLUG = "initial_overlap"
 RUNS = ((200, 40), (400, 24), (800, 12))
@@ -72,13 +72,6 @@ class Row:
     def z_ours(self) -> float:
         """The same for the map with overlap."""
         return normal_deviate((self.measured - self.ours) / self.error, self.freedom)
-
-
-def normal_deviate(t: float, freedom: int) -> float:
-    """The standard normal deviate that is exceeded as rarely as t under Student's law: standard errors are estimated
-    from few seeds, and t itself exceeds 4 twice as often as a normal deviate at 73 degrees of freedom."""
-    # Below 1e-300 the deviate has no value in double precision.
-    return math.copysign(abs(float(ndtri(max(float(stdtr(freedom, -abs(t))), 1e-300)))), t)
 
 
 def share_along(network: Network) -> float:

@@ -15,13 +15,15 @@ from giantsteps.numerics.experiments.ridge import Prediction, at_sizes
 from giantsteps.numerics.experiments.simulate import predict
 from giantsteps.numerics.models.network import Network
 from giantsteps.reports.measurements.experiments import text_of
-from giantsteps.reports.measurements.models import Data, Drawn, Samples
+from giantsteps.reports.measurements.models import Drawn, Samples
 from giantsteps.reports.measurements.theory import judged_by, rounded
-from giantsteps.reports.studies.networks.drawn import FOLDER, JUDGED, MEASURED, RUNS, Entry, entries
+from giantsteps.reports.studies.networks.drawn import FOLDER, JUDGED, MEASURED, RUNS, Entry, draw
 from giantsteps.verify.checks.finite_size import Report
 
 THEORIES = ("isotropic", "network")
 KEY = "networks"
+# The samples of the last simulation, under KEY.
+SAMPLES = FOLDER / "samples.json"
 
 # theory -> dimension -> prediction
 Predicted = dict[str, dict[int, Prediction]]
@@ -63,16 +65,9 @@ def text() -> str:
         one.name: {
             theory: {str(d): rounded(at_dimension(one, d, theory)) for d, _ in RUNS} for theory in THEORIES
         }
-        for one in (entry.drawn for entry in entries())
+        for one in (entry.drawn for entry in draw())
     }  # fmt: skip
     return text_of(found, 3)
-
-
-def samples() -> Data:
-    """The samples of the last simulation, under KEY; empty where there are none."""
-    path = FOLDER / "samples.json"
-    found: Data = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
-    return found
 
 
 def judge(entry: Entry, runs: Mapping[str, Samples]) -> Judged:

@@ -15,7 +15,7 @@ from giantsteps.reports.measurements.experiments import Data
 from giantsteps.reports.measurements.study import Study
 from giantsteps.reports.studies.paper import settings as at
 from giantsteps.reports.studies.paper.curves import ALPHAS, key, learning
-from giantsteps.reports.studies.paper.output import along_target
+from giantsteps.reports.studies.paper.functions import along_target
 from giantsteps.reports.studies.paper.samples import BY_BATCH, LEARNED, measurement
 from giantsteps.reports.studies.paper.series import Plotted, Series, Statement, agreement, alike, page
 
@@ -95,7 +95,7 @@ def figure_2(data: Data) -> draw.Figure:
     """Test error against alpha for several batches of the step: a row for each setting, the differences beside."""
     canvas, *panels = draw.panels(columns=2, rows=len(at.PANELS))
     for panel, axes, beside in zip(at.PANELS, panels[::2], panels[1::2], strict=True):
-        infinite = solve_batch(panel.model(np.inf), alpha=ALPHAS).test_error
+        infinite = solve_batch(panel.aligned, alpha=ALPHAS).test_error
         axes.plot(ALPHAS, infinite, color=draw.DARK, lw=1.2, ls=":", label=r"$\alpha_0 = \infty$")
         axes.axhline(panel.best_linear, color="black", lw=1.0, ls="--", label="best linear predictor")
         curves = BY_BATCH[panel.name]

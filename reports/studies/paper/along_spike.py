@@ -13,7 +13,7 @@ from giantsteps.reports.figures.figures import projection
 from giantsteps.reports.measurements.experiments import Data
 from giantsteps.reports.measurements.study import Study
 from giantsteps.reports.studies.paper import settings as at
-from giantsteps.reports.studies.paper.output import along_spike
+from giantsteps.reports.studies.paper.functions import along_spike
 from giantsteps.reports.studies.paper.samples import BOUNDS, POOL, bound_network, measurement
 from giantsteps.reports.studies.paper.series import Plotted, Series, Statement, page
 

@@ -1,4 +1,5 @@
-"""The function of one direction that a simulated network is: its mean over all that lies across, without sampling.
+"""The function of one direction that a network is, its mean over all that lies across: of a simulated one without
+sampling, and by the theory.
 
 For Gaussian inputs w.x given e.x = t is normal of mean t w.e and variance |w|^2 - (w.e)^2: the mean of a neuron is an
 average over one number.
@@ -6,7 +7,7 @@ average over one number.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,7 +16,10 @@ from numpy.typing import NDArray
 from giantsteps.numerics.experiments.ensembles import FeatureMap, Sizes, trained_network
 from giantsteps.numerics.experiments.readout import fit
 from giantsteps.numerics.gaussian.evaluate import compile_numpy
+from giantsteps.numerics.models.model import Model
 from giantsteps.numerics.models.network import Network
+from giantsteps.numerics.saddle_point.solve import solve
+from giantsteps.reports.figures.results import learned_along
 from giantsteps.reports.measurements.experiments import Experiment
 
 Array = NDArray[np.float64]
@@ -40,36 +44,35 @@ def neurons_along(network: Network, weights: Array, direction: Array, places: Se
     return mean, slope
 
 
-def drawn_network(
-    network: Network, dimension: int, seed: int, index: int
-) -> tuple[FeatureMap, Sizes, np.random.Generator]:
-    """One network after its step, its sizes, and the generator of what follows."""
-    sizes = Sizes.rounded(
-        dimension, alpha=network.alpha, beta=network.beta, alpha0=network.alpha0, fractions=network.fractions
-    )
-    rows, batch, rest = np.random.SeedSequence(seed, spawn_key=(dimension, index)).spawn(3)
-    return trained_network(network, sizes, np.random.default_rng(rows), np.random.default_rng(batch)), sizes, (
-        np.random.default_rng(rest)
-    )  # fmt: skip
+@dataclass(frozen=True)
+class AtPlaces(Experiment):
+    """What is read off networks after their step at places along a direction."""
+
+    places: tuple[float, ...] = ()
+
+    def drawn(self, seed: int) -> Iterator[tuple[Network, FeatureMap, Sizes, np.random.Generator]]:
+        """The network, each of its draws, its sizes, and the generator of what follows."""
+        assert isinstance(self.subject, Network)
+        sizes = Sizes.of(self.subject, self.dimension)
+        for index in range(self.seeds):
+            sequence = np.random.SeedSequence(seed + self.stream, spawn_key=(self.dimension, index))
+            rows, batch, rest = map(np.random.default_rng, sequence.spawn(3))
+            yield self.subject, trained_network(self.subject, sizes, rows, batch), sizes, rest
 
 
 @dataclass(frozen=True)
-class AlongDirection(Experiment):
+class AlongDirection(AtPlaces):
     """The mean output of the trained network at every place along the target or along its spike.
 
     Its observables are the places, one value per seed each.
     """
 
-    places: tuple[float, ...] = ()
     target: bool = True
 
     def run(self, seed: int) -> dict[str, list[float]]:
         """The samples, to seven digits."""
-        network = self.subject
-        assert isinstance(network, Network)
         found = []
-        for index in range(self.seeds):
-            drawn, sizes, rng = drawn_network(network, self.dimension, seed + self.stream, index)
+        for network, drawn, sizes, rng in self.drawn(seed):
             x = rng.standard_normal((sizes.n, sizes.d))
             labels = np.asarray(compile_numpy(network.target.expression)(x @ drawn.theta))
             readout = fit(iter([(drawn.features(x), labels)]), sizes.n, sizes.p, (network.ridge,)).a[:, 0]
@@ -80,22 +83,35 @@ class AlongDirection(Experiment):
 
 
 @dataclass(frozen=True)
-class MeanNeuron(Experiment):
+class MeanNeuron(AtPlaces):
     """The mean over neurons of what `neurons_along` gives along the spike: mu0 and kappa mu1 of one real network.
 
     Its observables are "mu0 at kappa" and "kappa mu1 at kappa" for every place.
     """
 
-    places: tuple[float, ...] = ()
-
     def run(self, seed: int) -> dict[str, list[float]]:
         """The samples, to seven digits."""
-        assert isinstance(self.subject, Network)
         found: dict[str, list[float]] = {name: [] for name in self.observables}
-        for index in range(self.seeds):
-            drawn, _, _ = drawn_network(self.subject, self.dimension, seed + self.stream, index)
-            mean, slope = neurons_along(self.subject, drawn.weights, drawn.direction, self.places)
+        for network, drawn, _, _ in self.drawn(seed):
+            mean, slope = neurons_along(network, drawn.weights, drawn.direction, self.places)
             for k, place in enumerate(self.places):
                 for name, value in (("mu0", mean[:, k].mean()), ("kappa mu1", place * slope[:, k].mean())):
                     found[f"{name} at {place:g}"].append(float(f"{value:.7g}"))
         return found
+
+
+def along_spike(model: Model, kappa: Array) -> Array:
+    """E[output | v.x = kappa]."""
+    return learned_along(solve(model), kappa)
+
+
+def along_target(model: Model, x: Array) -> Array:
+    """E[output | theta.x = x]: the mean over kappa = gamma x + sqrt(1 - gamma^2) w, w ~ N(0, 1).
+
+    Across the spike theta_perp.x = u = sqrt(1 - gamma^2) x - gamma w, which adds psi mu1(kappa) u.
+    """
+    gamma = model.alignment
+    across = float(np.sqrt(1.0 - gamma**2))
+    kappa, u = gamma * x[:, None] + across * NODES, across * x[:, None] - gamma * NODES
+    output: Array = learned_along(solve(model), kappa, u) @ WEIGHTS
+    return output

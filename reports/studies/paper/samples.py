@@ -8,7 +8,6 @@ from itertools import product
 
 from giantsteps.numerics.models.model import ReadoutGroup
 from giantsteps.numerics.models.network import Network
-from giantsteps.reports.measurements.experiments import FOLDER as SAMPLES
 from giantsteps.reports.measurements.experiments import Data, Experiment, Measurement
 from giantsteps.reports.measurements.study import Study
 from giantsteps.reports.studies.paper import settings as at
@@ -139,4 +138,4 @@ EXPERIMENTS = (
 
 def measurement(page: Callable[[Data], Study]) -> Measurement:
     """A page made of these samples."""
-    return Measurement("figures", 91, EXPERIMENTS, page, SAMPLES.parent / "pages")
+    return Measurement("figures", 91, EXPERIMENTS, page)

@@ -34,23 +34,12 @@ class Setting:
             student, target, ratio, beta, self.ridge, alpha0=batch, eta=self.eta if eta is None else eta
         )  # fmt: skip
 
-    def model(self, alpha0: float) -> Model:
-        """Its spiked random features at width 1: without a spike at alpha0 = 0, along the target at infinity."""
+    @property
+    def aligned(self) -> Model:
+        """Its spiked random features at width 1 after a step on an infinite batch, along the target."""
         student, target = activation(self.student), activation(self.target)
-        if 0.0 < alpha0 < np.inf:
-            return Model.from_gradient_step(
-                student,
-                target,
-                alpha=1.0,
-                beta=1.0,
-                ridge=self.ridge,
-                alpha0=alpha0,
-                eta=self.eta,
-                bulk_model="isotropic",
-            )
-        along = alpha0 > 0.0
-        spike = self.eta * hermite_constants(student).h1 * abs(hermite_constants(target).h1) if along else 0.0
-        return Model(student, target, 1.0, 1.0, self.ridge, spike=spike, bulk=1.0, alignment=float(along))
+        spike = self.eta * hermite_constants(student).h1 * abs(hermite_constants(target).h1)
+        return Model(student, target, 1.0, 1.0, self.ridge, spike=spike, bulk=1.0, alignment=1.0)
 
     @property
     def best_linear(self) -> float:

@@ -138,7 +138,7 @@ def test_random_expressions(text: str) -> None:
     factors = [lambda p: p[0] * p[1], lambda p: p[1] ** 2, lambda p: (p[0] ** 2 - 1) * p[1] / mpmath.sqrt(2)]
     with mpmath.workdps(40):
         for (value, error), coefficient in zip(
-            integrals(text, factors), (found.h1, found.h2, found.hermite[2]), strict=True
+            integrals(text, factors), (found.means["h1"], found.means["h2"], found.hermite[2]), strict=True
         ):
             decided = coefficient.zero or coefficient.certified.ball is not None
             if decided and error <= mpmath.mpf(10) ** -10 * (1 + abs(value)):

@@ -12,12 +12,13 @@ import pytest
 
 from giantsteps.derivations.activations.activation import activation
 from giantsteps.derivations.expressions.tree import ExpressionError
-from giantsteps.reports.activation.study import examine, study, study_text
+from giantsteps.reports.activation.page import study_text
+from giantsteps.reports.activation.study import examine
 
 
 def page(text: str, **options: Any) -> dict[str, Any]:
     """The JSON document, after a round trip that refuses NaN and infinity."""
-    document = study(activation(text), **options)
+    document = examine(activation(text), **options).as_dict()
     found: dict[str, Any] = json.loads(json.dumps(document, allow_nan=False))
     return found
 
@@ -93,10 +94,10 @@ def test_the_page_says_each_number_of_the_document_under_its_name() -> None:
 
 
 def test_a_target_without_a_linear_part_is_not_found_by_one_step() -> None:
-    text = study_text(study(activation("tanh(z)"), activation("he3(z)")))
+    text = study_text(examine(activation("tanh(z)"), activation("he3(z)")).as_dict())
     assert "no: E[z g] = 0, and the alignment is 0" in text
     assert "yes: h1 is not zero" in text
-    assert "yes: E[z g] is not zero" in study_text(study(activation("tanh(z)"), activation("sin(z)")))
+    assert "yes: E[z g] is not zero" in study_text(examine(activation("tanh(z)"), activation("sin(z)")).as_dict())
 
 
 def test_the_page_tells_the_limit_on_the_time_from_that_on_the_operations() -> None:

@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 from giantsteps.reports.measurements.calibration import deviates
-from giantsteps.reports.measurements.models import ITEMS, LANDMARK_RUN, MODELS, RUNS, Drawn, measured, models_of, stored
+from giantsteps.reports.measurements.experiments import read
+from giantsteps.reports.measurements.models import DATA, ITEMS, LANDMARK_RUN, MODELS, RUNS, Drawn, measured, models_of
 from giantsteps.reports.measurements.normal_deviates import extreme, look_normal, normality, spread, squares
 from giantsteps.reports.measurements.theory import computed, judge, landmark, stored_theory
 from giantsteps.verify.checks.finite_size import REFUTED, Report
@@ -20,11 +21,13 @@ QUICK = ("ridge", "noise", "plain", "gaussian-rows", "huber")
 
 @cache
 def judged() -> tuple[tuple[str, Drawn, Report], ...]:
-    return tuple((item.key, drawn, judge(drawn, runs)) for item, drawn, runs in measured(stored()) if item.key in QUICK)
+    return tuple(
+        (item.key, drawn, judge(drawn, runs)) for item, drawn, runs in measured(read(DATA)) if item.key in QUICK
+    )
 
 
 def test_every_model_is_measured() -> None:
-    data = stored()
+    data = read(DATA)
     found: dict[str, int] = {}
     for item, _, runs in measured(data):
         assert {int(d): len(samples["test_error"]) for d, samples in runs.items()} == dict(item.runs)
@@ -50,7 +53,7 @@ def test_the_deviates_look_standard_normal() -> None:
 def test_a_wrong_theory_does_not() -> None:
     """The tests above can fail: the same samples beside the theory of twice the ridge."""
     wrong = []
-    for item, drawn, runs in measured(stored()):
+    for item, drawn, runs in measured(read(DATA)):
         if item.key == "ridge":
             other = replace(drawn, subject=replace(drawn.subject, ridge=2.0 * drawn.subject.ridge))
             wrong.append(judge(other, runs))
@@ -91,7 +94,7 @@ def test_the_spread_is_tested_on_both_sides() -> None:
 
 
 def test_logistic_regression_at_dimension_1000() -> None:
-    found = landmark(stored())
+    found = landmark(read(DATA))
     assert LANDMARK_RUN[0] == 1000
     assert {"m", "zeta", "psi", "q2", "test_error", "training_error", "classification_error"} <= set(found)
     for name, (theory, mean, error) in found.items():

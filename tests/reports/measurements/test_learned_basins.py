@@ -9,8 +9,10 @@ import numpy as np
 import pytest
 
 from benchmarks.networks.__main__ import basin_seed, seed_of
+from giantsteps.reports.measurements import learned_basins, models
 from giantsteps.reports.measurements.basin_shares import GAP
 from giantsteps.reports.measurements.close_basins import paragraphs, tables
+from giantsteps.reports.measurements.experiments import read
 from giantsteps.reports.measurements.learned_basins import (
     CLOSE,
     ITEM,
@@ -19,10 +21,8 @@ from giantsteps.reports.measurements.learned_basins import (
     judge_in_basin,
     minima_of,
     of_the_item,
-    stored,
 )
 from giantsteps.reports.measurements.models import ITEMS, MODELS, RUNS, Drawn
-from giantsteps.reports.measurements.models import stored as calibrated
 from giantsteps.reports.measurements.theory import judge
 from giantsteps.verify.checks.finite_size import CONFIRMED, REFUTED
 
@@ -49,8 +49,8 @@ def test_the_gap_tells_where_the_whole_line_ends(number: int) -> None:
     barrier = minima_of(drawn).barriers[0]
     above = minima_of(drawn).bias > barrier
     for d, _ in RUNS:
-        whole = calibrated()[ITEM][drawn.name][str(d)]
-        inside = stored()["lowest"][drawn.name][str(d)]
+        whole = read(models.DATA)[ITEM][drawn.name][str(d)]
+        inside = read(learned_basins.DATA)["lowest"][drawn.name][str(d)]
         elsewhere = (np.array(whole["bias"]) > barrier) != above
         assert np.array_equal(elsewhere, np.array(inside[GAP]) < 0.0)
         # Where it is not, the experiments are the same; both are stored with six digits.
@@ -61,8 +61,8 @@ def test_the_gap_tells_where_the_whole_line_ends(number: int) -> None:
 def test_close_minima_are_refuted_on_the_line_and_confirmed_in_the_basin() -> None:
     whole = replace(near(), rank=None)
     # Probability 1e-3 that a right theory is refuted.
-    assert judge(whole, calibrated()[ITEM][whole.name]).verdict == REFUTED
-    inside = of_the_item(stored(), "lowest", near())
+    assert judge(whole, read(models.DATA)[ITEM][whole.name]).verdict == REFUTED
+    inside = of_the_item(read(learned_basins.DATA), "lowest", near())
     assert inside is not None
     assert judge_in_basin(near(), inside).verdict == CONFIRMED
     # The comparison can fail: in the other basin, and beside the theory of twice the ridge.
@@ -72,7 +72,7 @@ def test_close_minima_are_refuted_on_the_line_and_confirmed_in_the_basin() -> No
 
 
 def test_the_page_follows_from_the_samples() -> None:
-    data, basins = {ITEM: calibrated()[ITEM]}, stored()
+    data, basins = {ITEM: read(models.DATA)[ITEM]}, read(learned_basins.DATA)
     text = " ".join(paragraphs(data, basins))
     assert "refute 1 (tanh / relu" in text
     assert len(tables(basins)) == 2

@@ -12,7 +12,7 @@ from markupsafe import Markup, escape
 
 import giantsteps
 import giantsteps.reports.measurements.network_trial as network_trial_module
-from giantsteps.reports.measurements import measured_networks
+from giantsteps.reports.measurements import experiments, measured_networks
 from giantsteps.reports.measurements.study import Study
 from giantsteps.reports.page.claims import address, folded
 from giantsteps.reports.page.results import RESULTS
@@ -111,7 +111,7 @@ def test_every_claim_stands_once_with_its_evidence_on_pages_of_bounded_size() ->
             assert as_written(prose(mutant.name)) in page
     assert max(len(html.encode()) for html in pages_of(files).values()) <= PAGE_BYTES
     for result in RESULTS:
-        for _, ids in result.formulas:
+        for ids in result.formulas.values():
             for id_ in ids:
                 assert f'href="{address(id_)}"' in files["index.html"]
 
@@ -132,13 +132,13 @@ def test_the_library_has_a_page_with_links_to_the_claims_that_it_computes() -> N
 
 def test_the_trial_of_the_networks_is_computed_from_the_measurements() -> None:
     trial, figure = network_trial_module.network_trial() or pytest.fail("the measurements come with the sources")
-    data = measured_networks.stored()
+    data = experiments.read(measured_networks.DATA)
     assert [row.name for row in trial.rows] == list(data)
     for row in trial.rows:
         largest = max(data[row.name], key=int)
         # The measurement at infinite d is near the mean at the largest d: within a quarter, for a d of 1200 or more.
         assert abs(np.mean(data[row.name][largest]["test_error"]) / row.measured - 1) < 0.25
-        assert abs(row.network) <= trial.largest_of_test_errors <= trial.largest
+        assert abs(row.z("network")) <= trial.largest_of_test_errors <= trial.largest
     # Of some 80 standard normal deviates none is beyond 4 with probability 0.995.
     assert trial.largest < 4
     assert 0 < len(trial.refuted) <= trial.refuted_by_any <= len(trial.rows)

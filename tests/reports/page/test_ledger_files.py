@@ -13,8 +13,10 @@ from giantsteps.reports.command_line.cli import run as run_command
 from giantsteps.reports.command_line.problems import InputProblem
 from giantsteps.reports.page.build import write
 from giantsteps.reports.page.described import describe
+from giantsteps.reports.page.site import Material
 from giantsteps.reports.text.ledger_files import write_together
 from giantsteps.reports.text.ledger_markdown import markdown, markdown_drift
+from giantsteps.verify.claims.paper import PAPER
 from giantsteps.verify.ledger.document import as_json, dumps
 from giantsteps.verify.ledger.leaves import grounds
 from giantsteps.verify.ledger.run import Ledger
@@ -32,9 +34,9 @@ def ledger() -> Ledger:
 
 def test_the_ledger_is_the_same_file_every_time(tmp_path: Path) -> None:
     derivations = [describe(toy.derivation())]
-    first = write(ledger(), derivations, toy_figures(), tmp_path / "a")
+    first = write(Material(ledger(), derivations, toy_figures(), PAPER.symbols), tmp_path / "a")
     toy_ledger.cache_clear()
-    second = write(ledger(), derivations, toy_figures(), tmp_path / "b")
+    second = write(Material(ledger(), derivations, toy_figures(), PAPER.symbols), tmp_path / "b")
     names = [p.name for p in first.files]
     assert names[0] == "index.html"
     assert names[-1] == "ledger.json.xz"
@@ -56,10 +58,10 @@ def test_files_are_written_all_or_none(tmp_path: Path) -> None:
 
 
 def test_pages_that_a_report_no_longer_has_are_removed_and_nothing_else(tmp_path: Path) -> None:
-    written = write(ledger(), [], [], tmp_path)
+    written = write(Material(ledger(), [], [], PAPER.symbols), tmp_path)
     (tmp_path / "claims-old.html").write_bytes((tmp_path / "index.html").read_bytes())
     (tmp_path / "mine.html").write_text("<!DOCTYPE html><title>mine</title>", encoding="utf-8")
-    write(ledger(), [], [], tmp_path)
+    write(Material(ledger(), [], [], PAPER.symbols), tmp_path)
     assert {p for p in tmp_path.rglob("*") if p.is_file()} == {*written.files, tmp_path / "mine.html"}
 
 

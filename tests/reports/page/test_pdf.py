@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
@@ -13,10 +14,11 @@ from PIL import Image
 from giantsteps.derivations.language.glossary import Entry as Symbol
 from giantsteps.reports.page.build import write
 from giantsteps.reports.page.described import describe
-from giantsteps.reports.page.pdf import sources, typeset
+from giantsteps.reports.page.pdf import NAME, sources, typeset
 from giantsteps.reports.page.site import Material
 from giantsteps.reports.text.mathematics import mathml
 from giantsteps.reports.text.typst_markup import displayed
+from giantsteps.verify.claims.paper import PAPER
 from giantsteps.verify.ledger.run import Ledger
 from giantsteps.verify.protocol.claim import Role
 from giantsteps.verify.protocol.verdict import Verdict
@@ -36,11 +38,11 @@ def material() -> Material:
 
 
 def test_the_document_stands_beside_the_pages_and_is_linked_where_it_is(tmp_path: Path) -> None:
-    given = (material().ledger, material().derivations, (), tmp_path)
-    with_it = {path.name for path in write(*given, document=True).files}
+    given = replace(material(), figures=(), glossary=PAPER.symbols)
+    with_it = {path.name for path in write(replace(given, document=NAME), tmp_path).files}
     assert (tmp_path / "giantsteps.pdf").read_bytes().startswith(b"%PDF-")
     assert 'href="giantsteps.pdf"' in (tmp_path / "index.html").read_text(encoding="utf-8")
-    without = {path.name for path in write(*given).files}
+    without = {path.name for path in write(given, tmp_path).files}
     assert with_it - without == {"giantsteps.pdf"}
     assert "giantsteps.pdf" not in (tmp_path / "index.html").read_text(encoding="utf-8")
 

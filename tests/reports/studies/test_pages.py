@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from giantsteps.numerics.bounds.results import Minimum
-from giantsteps.reports.measurements.experiments import FOLDER, Data, Measurement, complete, stored
+from giantsteps.reports.measurements.experiments import FOLDER, Data, Measurement, complete, read, stored
 from giantsteps.reports.measurements.study import Study
 from giantsteps.reports.page.studies import STUDIES, found_at
 from giantsteps.reports.studies import (
@@ -59,12 +59,10 @@ def swapped(data: Data, one: str, other: str) -> Data:
 @pytest.mark.parametrize("slug", MEASURED)
 def test_every_experiment_is_stored_under_a_name_of_its_own(slug: str) -> None:
     study = MEASURED[slug]
-    assert complete(stored(slug, study.folder), study.experiments)
+    assert complete(stored(slug), study.experiments)
     assert len({experiment.name for experiment in study.experiments}) == len(study.experiments)
     missing = study.experiments[0].name
-    assert not complete(
-        {name: one for name, one in stored(slug, study.folder).items() if name != missing}, study.experiments
-    )
+    assert not complete({name: one for name, one in stored(slug).items() if name != missing}, study.experiments)
 
 
 CURVE = width.Curve("a problem", (0.5, 0.4) * 4, (0.5, 0.4) * 4)
@@ -173,7 +171,7 @@ def test_the_page_of_the_bounds_follows_the_scan() -> None:
 
 @pytest.mark.parametrize("name", ["test_error", "m"])
 def test_the_trial_of_any_activation_refutes_the_theory_where_samples_move(name: str) -> None:
-    data = predicted.samples()
+    data = read(predicted.SAMPLES)
     right = any_activation.judged_in(data)
     counts = any_activation.verdicts(right, "network")
     assert f"The network's own bulk: {counts[CONFIRMED]} CONFIRMED" in shown(any_activation.page(data))

@@ -19,9 +19,8 @@ from giantsteps.numerics.saddle_point.ridge import solve
 from giantsteps.reports.figures.canvas import Figure
 from giantsteps.reports.measurements.experiments import Data, Measured, stored
 from giantsteps.reports.studies.paper import after_step, along_spike, letters, spikes
-from giantsteps.reports.studies.paper.functions import neurons_along
-from giantsteps.reports.studies.paper.output import along_spike as along_spike_of
-from giantsteps.reports.studies.paper.output import along_target
+from giantsteps.reports.studies.paper.functions import along_spike as along_spike_of
+from giantsteps.reports.studies.paper.functions import along_target, neurons_along
 from giantsteps.reports.studies.paper.samples import BY_ALIGNMENT, BY_SPIKE, EXPERIMENTS, bound_network
 from giantsteps.reports.studies.paper.series import Plotted, Series, Statement, agreement, alike, plotted
 from giantsteps.reports.studies.paper.settings import SINE as SINE_PANEL
@@ -46,7 +45,7 @@ LETTERS = {"{1}": (1.0,), "{1, 2}": (1.0, 2.0)}
 @cache
 def data() -> Data:
     """The stored samples."""
-    return stored(STUDY.slug, STUDY.folder)
+    return stored(STUDY.slug)
 
 
 @cache
@@ -206,7 +205,7 @@ def test_the_dashed_line_is_the_best_linear_predictor() -> None:
 
 
 def test_the_output_along_the_target_is_that_along_the_spike_at_alignment_one() -> None:
-    infinite = SINE_PANEL.model(np.inf).changed(alpha=4.0)
+    infinite = SINE_PANEL.aligned.changed(alpha=4.0)
     x = np.linspace(-1.0, 1.0, 5)
     assert along_target(infinite, x) == pytest.approx(along_spike_of(infinite, x), rel=1e-12)
     # The same function as `Solution.plot` draws, straight between points 0.04 apart.
