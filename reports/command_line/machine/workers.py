@@ -88,7 +88,8 @@ class Workers(Executor):
         with _Caught() as asked:
             told = self._answer(pickle.dumps(task.call))
         if isinstance(asked.error, EOFError | OSError):
-            return self._lose(task)
+            self._lose(task)
+            return
         with _Caught() as read:
             if asked.error is not None:
                 raise asked.error
