@@ -13,7 +13,7 @@ from fractions import Fraction
 from giantsteps.derivations.activations.real_roots import ball_ends
 from giantsteps.derivations.expressions import tree
 from giantsteps.derivations.expressions.budget import node_cost, spend
-from giantsteps.derivations.expressions.exact import precision
+from giantsteps.derivations.expressions.exact import precision, rational_ball
 from giantsteps.derivations.expressions.tree import Expression, ExpressionError
 
 End = Fraction | float  # a float is -inf or inf
@@ -176,19 +176,17 @@ def at(name: str, x: Fraction, bits: int) -> tuple[Fraction, Fraction]:
 
     Kept, since a point is asked for as both ends of an interval. Raises Undecided too close to a pole.
     """
-    from flint import arb, fmpq
-
     with precision(bits + 30 + max(0, x.numerator.bit_length() - x.denominator.bit_length())):
-        place = arb(fmpq(x.numerator, x.denominator))
+        place = rational_ball(x)
         match name:
             case "erfc":
                 ball = (-place).erfc()
             case "sigmoid":
                 ball = 1 / (1 + (-place).exp())
             case "softplus":  # softplus(x) = x + softplus(-x), and softplus(-x) falls to 0
-                far = abs(x) > LARGEST_ARGUMENT
-                rest = (-min(abs(place), arb(fmpq(LARGEST_ARGUMENT.numerator, 1)))).exp().log1p()
-                ball = (rest.union(arb(0)) if far else rest) + max(place, arb(0))
+                size = min(abs(x), LARGEST_ARGUMENT)
+                rest = (-rational_ball(size)).exp().log1p()
+                ball = (rest if size == abs(x) else rest.union(0)) + max(place, 0)
             case _:
                 ball = getattr(place, name)()
         if not ball.is_finite():
@@ -356,10 +354,8 @@ def _power(x: Interval, q: Fraction, bits: int) -> Interval:
 
 
 def _root(x: Fraction, q: Fraction, bits: int) -> tuple[Fraction, Fraction]:
-    from flint import arb, fmpq
-
     with precision(bits + 30 + q.numerator.bit_length()):
-        return ball_ends(arb(fmpq(x.numerator, x.denominator)) ** arb(fmpq(q.numerator, q.denominator)))
+        return ball_ends(rational_ball(x) ** rational_ball(q))
 
 
 def constant_sign(expr: Expression, bits: int = 64, most: int = 1024) -> int | None:

@@ -10,7 +10,8 @@ import functools
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
-from typing import ParamSpec, TypeVar
+from fractions import Fraction
+from typing import Any, ParamSpec, TypeVar
 
 ALONE = threading.RLock()
 
@@ -50,6 +51,13 @@ def working_bits(bits: int) -> Iterator[None]:
 
     with ALONE, mpmath.workprec(bits):
         yield
+
+
+def rational_ball(value: Fraction | float) -> Any:
+    """The rational number, or the one that a double is, as flint's arb at the precision in force."""
+    from flint import arb, fmpq
+
+    return arb(fmpq(*value.as_integer_ratio()))
 
 
 def precision(bits: int) -> AbstractContextManager[None]:

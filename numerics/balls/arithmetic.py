@@ -13,7 +13,7 @@ from contextlib import AbstractContextManager
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Self
 
-from flint import acb, arb, ctx, fmpq
+from flint import acb, arb, ctx
 
 from giantsteps.derivations.activations.locations import Location
 from giantsteps.derivations.expressions import tree
@@ -21,6 +21,7 @@ from giantsteps.derivations.expressions.calculus import derivative
 from giantsteps.derivations.expressions.exact import PrecisionError as PrecisionError
 from giantsteps.derivations.expressions.exact import flint_set
 from giantsteps.derivations.expressions.exact import precision as precision
+from giantsteps.derivations.expressions.exact import rational_ball as rational_ball
 from giantsteps.derivations.expressions.tree import Condition, Expression
 
 Ball = Any  # arb or acb
@@ -64,12 +65,6 @@ class Combined:
 
     def __rmul__(self, other: Any) -> Self:
         return self.__mul__(other)
-
-
-def rational_ball(value: Fraction | int) -> Ball:
-    """The rational number as an arb at the current precision."""
-    q = Fraction(value)
-    return arb(fmpq(q.numerator, q.denominator))
 
 
 def between(low: Fraction, high: Fraction) -> Ball:

@@ -20,9 +20,9 @@ from giantsteps.derivations.activations.activation import Activation
 from giantsteps.derivations.activations.strip_growth import strip_growth
 from giantsteps.derivations.expressions import tree
 from giantsteps.derivations.expressions.calculus import derivative
-from giantsteps.derivations.expressions.exact import PrecisionError
+from giantsteps.derivations.expressions.exact import PrecisionError, rational_ball
 from giantsteps.derivations.expressions.normal_form import as_polynomial
-from giantsteps.verify.compiled.balls import Ball, BallRule, ball, geometric
+from giantsteps.verify.compiled.balls import Ball, BallRule, geometric
 
 _FUNCTIONS: dict[str, Callable[[Ball], Ball]] = {
     "sigmoid": lambda u: 1 / (1 + (-u).exp()),
@@ -53,7 +53,7 @@ def evaluated(expression: tree.Expression, x: Ball) -> Ball:
         case tree.Variable():
             return x
         case tree.Number(value):
-            return ball(value)
+            return rational_ball(value)
         case tree.Constant(name):
             return arb.pi() if name == "pi" else arb(1).exp()
         case tree.Sum(terms):
@@ -88,7 +88,7 @@ def reach(functions: Sequence[Activation], scale: float, bits: int, power: int =
 
 def grid(step: float, far: float) -> BallRule:
     """The trapezoidal rule for a standard normal variable."""
-    h, count = ball(step), math.ceil(far / step)
+    h, count = rational_ball(step), math.ceil(far / step)
     nodes = [h * k for k in range(-count, count + 1)]
     factor = h / (2 * arb.pi()).sqrt()
     return BallRule(nodes, [(factor * (-x * x / 2).exp()).mid() for x in nodes], mirrored=True)
@@ -100,8 +100,8 @@ def panels(cuts: Sequence[Ball], digits: float, share: float, far: float) -> Bal
     """
     order = math.ceil((0.7 * digits + 12.0) / share)
     inner = sorted((cut.mid() for cut in cuts if abs(cut) < far), key=float)
-    edges: list[Ball] = [-ball(far)]
-    for end in (*inner, ball(far)):
+    edges: list[Ball] = [-rational_ball(far)]
+    for end in (*inner, rational_ball(far)):
         start, count = edges[-1], max(1, math.ceil(float(end - edges[-1])))
         edges += [start + (end - start) * (k + 1) / count for k in range(count)]
     nodes, weights = list[Ball](), list[Ball]()
@@ -123,7 +123,7 @@ def _legendre(order: int, bits: int) -> list[tuple[Ball, Ball]]:
 def cuts_of(function: Activation) -> list[Ball]:
     """The breakpoints."""
     ends = (point.location.enclosure(ctx.prec + 8) for point in function.breakpoints)
-    return [ball((low + high) / 2) for low, high in ends]
+    return [rational_ball((low + high) / 2) for low, high in ends]
 
 
 def averages(function: Activation, slope: Ball, bias: Ball, scale: Ball, rule: BallRule, digits: float) -> Averages:
@@ -182,7 +182,7 @@ def _of_polynomials(function: Activation, pieces: Sequence[Sequence[Fraction]], 
         for lower, upper, piece, square in zip([whole, *above], [*above, [arb(0)] * top], pieces, squares, strict=True):
             of = [x - y for x, y in zip(lower, upper, strict=True)]
             for k, (c, power) in enumerate(((piece, 0), (piece, 1), (piece, 2), (square, 0))):
-                found[k] += sum((ball(q) * of[n + power] for n, q in enumerate(c)), arb(0))
+                found[k] += sum((rational_ball(q) * of[n + power] for n, q in enumerate(c)), arb(0))
         rows.append(found)
     return _centred(rows, at, s)
 
@@ -218,7 +218,7 @@ def _of_analytic(f: Activation, at: Sequence[Ball], bias: Ball, s: Ball, digits:
     """At the places a + bias. With x - bias = u = j h the density is a power of one number for each place times what
     does not know both: exp(-u^2/(2 s^2)) exp(a h/s^2)^j exp(-a^2/(2 s^2)).
     """
-    h = ball(_step(f, float(s), digits))
+    h = rational_ball(_step(f, float(s), digits))
     far = math.ceil(reach((f,), float(s), ctx.prec) * float(s / h))
     count = math.ceil(max(abs(float(a / h)) for a in at)) + far
     weighted = []

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 from flint import arb, arb_mat
 
-from giantsteps.derivations.expressions.exact import PrecisionError, precision
+from giantsteps.derivations.expressions.exact import PrecisionError, precision, rational_ball
 from giantsteps.verify.compiled.program import Functions, Part, Sweep, check, parts_of
 from giantsteps.verify.compiled.tape import Tape
 
@@ -23,12 +23,6 @@ _FIRST_BITS, _GUARD, _MOST_STEPS = 64, 24, 60
 _SWEEPS = 40
 # How far from the doubles a response may end: rules that are too coarse, and other solutions, end farther away.
 _NEAR = 0.02
-
-
-def ball(value: Fraction | float) -> Ball:
-    """The number itself: of a double, the binary rational that it is."""
-    exact = Fraction(value)
-    return arb(exact.numerator) / exact.denominator
 
 
 def geometric(first: Ball, ratio: Ball, count: int) -> list[Ball]:
@@ -83,7 +77,7 @@ class Balls:
 
     def number(self, value: Fraction | str) -> Any:
         """A ball around it."""
-        return arb.pi() if value == "pi" else ball(Fraction(value))
+        return arb.pi() if value == "pi" else rational_ball(Fraction(value))
 
     def root(self, value: Any) -> Any:
         """The square root."""

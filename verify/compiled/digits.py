@@ -15,10 +15,10 @@ from typing import Any, NamedTuple
 
 from flint import arb, ctx
 
-from giantsteps.derivations.expressions.exact import PrecisionError, alone, precision
+from giantsteps.derivations.expressions.exact import PrecisionError, alone, precision, rational_ball
 from giantsteps.verify.compiled import labels
 from giantsteps.verify.compiled.along_balls import averages, cuts_of, grid, panels, reach
-from giantsteps.verify.compiled.balls import Astray, Ball, BallRule, Balls, Vector, ball, refined
+from giantsteps.verify.compiled.balls import Astray, Ball, BallRule, Balls, Vector, refined
 from giantsteps.verify.compiled.families import kept
 from giantsteps.verify.compiled.saddle_points import Model, given
 
@@ -147,14 +147,18 @@ class _Problem:
         model, names = self.model, self.family.names
         far = reach((model.activation, model.target), self.width, bits)
         if self.jumps:
-            cuts = [cut / ball(model.alignment) for cut in cuts_of(model.target)]
+            cuts = [cut / rational_ball(model.alignment) for cut in cuts_of(model.target)]
             rule = panels(cuts, fine.digits, fine.step, far)
         else:
             rule = grid(fine.step, far)
         rules, functions = {names["kappa"]: rule}, dict[str, Any]()
         if self.step is None:
-            at = _Map([ball(x) for x in model.slopes], [ball(x) for x in model.bulks], ball(model.alignment))
-            known = given(model, names, ball)
+            at = _Map(
+                [rational_ball(x) for x in model.slopes],
+                [rational_ball(x) for x in model.bulks],
+                rational_ball(model.alignment),
+            )
+            known = given(model, names, rational_ball)
         else:
             law, seen = labels.law(
                 model.activation, model.target, model.noise, self.step, fine.digits, fine.share, bits
@@ -162,7 +166,7 @@ class _Problem:
             found_by = kept("network law").names
             slope, bulk, alignment = (law[found_by[role]] for role in ("slope", "bulk", "alignment"))
             at = _Map([slope], [bulk], alignment)
-            known = law | {names[role]: ball(getattr(model, role)) for role in ("alpha", "ridge", "noise")}
+            known = law | {names[role]: rational_ball(getattr(model, role)) for role in ("alpha", "ridge", "noise")}
             rules[names["label"]] = seen.rule
             functions |= seen.tilts
         tables = _functions(model, at, rule, fine.digits + 8.0)
@@ -182,14 +186,14 @@ def _functions(model: Model, at: _Map, rule: BallRule, digits: float) -> dict[st
     found: dict[str, Vector] = {}
     for letter, (slope, bias, bulk) in enumerate(zip(at.slopes, model.biases, at.bulks, strict=True), start=1):
         root, suffix = bulk.sqrt(), f"_{letter}" if len(at.slopes) > 1 else ""
-        of = averages(model.activation, slope, ball(bias), root, rule, digits)
+        of = averages(model.activation, slope, rational_ball(bias), root, rule, digits)
         rest = [q - a * a - b * b for q, a, b in zip(of.square, of.mean, of.first, strict=True)]
         found[f"mu0{suffix}"] = Vector(of.mean)
         found[f"mu1{suffix}"] = Vector([(b / root).mid() for b in of.first])
         # Rounding leaves a little below zero where nothing is left.
         found[f"mu2{suffix}"] = Vector([(x.sqrt() if x > 0 else arb(0)).mid() for x in rest])
         found[f"k2{suffix}"] = Vector([((q - a) / (2 * bulk)).mid() for q, a in zip(of.second, of.mean, strict=True)])
-    gamma, noise = at.alignment, ball(model.noise)
+    gamma, noise = at.alignment, rational_ball(model.noise)
     of = averages(model.target, gamma, arb(0), (1 - gamma * gamma).sqrt(), rule, digits)
     return found | {"y0": Vector(of.mean), "y1": Vector(of.first), "y2": Vector([(q + noise).mid() for q in of.square])}
 

@@ -9,9 +9,9 @@ from typing import Any, NamedTuple
 from flint import arb, arb_mat
 
 from giantsteps.derivations.activations.activation import Activation
-from giantsteps.derivations.expressions.exact import PrecisionError
+from giantsteps.derivations.expressions.exact import PrecisionError, rational_ball
 from giantsteps.verify.compiled.along_balls import normal_rule, on_line
-from giantsteps.verify.compiled.balls import Ball, BallRule, Balls, Vector, ball, geometric, refined
+from giantsteps.verify.compiled.balls import Ball, BallRule, Balls, Vector, geometric, refined
 from giantsteps.verify.compiled.families import kept
 
 # h and v_c have powers of a label up to the fourth, the forms of h in the resolvent u^2 Y^6 and its two labels below.
@@ -51,9 +51,9 @@ def seen(target: Activation, noise: float, digits: float, share: float) -> Seen:
     if noise == 0.0:
         return Seen(BallRule(labels, weights), _tilts(u, [x * x for x in u]))
     # The density exp(-(y - label)^2/(2 noise)) at y = k h is a power of one number for each label.
-    variance, nats = ball(noise), _LOG10 * 1.3 * (digits + 6.0)
+    variance, nats = rational_ball(noise), _LOG10 * 1.3 * (digits + 6.0)
     width = math.sqrt(noise)
-    h = ball(0.7 * share * width * math.pi * math.sqrt(2.0 / nats))
+    h = rational_ball(0.7 * share * width * math.pi * math.sqrt(2.0 / nats))
     away = math.sqrt(2.0 * nats) * width
     ends = (float(min(labels, key=float)) - away, float(max(labels, key=float)) + away)
     first, last = (round(end / float(h)) for end in ends)
@@ -90,7 +90,7 @@ def law(
         "sigma": partial(table, Vector(on_line(sigma, z.nodes))),
         "sigma_prime": partial(table, Vector(on_line(sigma, z.nodes, differentiated=True))),
     }
-    known = {names[role]: ball(getattr(step, role)) for role in ("alpha0", "eta", "beta", "weight")}
+    known = {names[role]: rational_ball(getattr(step, role)) for role in ("alpha0", "eta", "beta", "weight")}
     known[names["eta"]] *= known[names["weight"]]  # a rate of their own
     numbers = Balls({names["z"]: z, names["label"]: labels.rule})
     return known | refined(kept("network law").tapes, numbers, known, functions, {}, bits).values, labels

@@ -12,8 +12,9 @@ from functools import reduce
 from typing import Any
 
 import sympy as sp
-from flint import acb, arb, fmpq
+from flint import acb, arb
 
+from giantsteps.derivations.expressions.exact import rational_ball
 from giantsteps.derivations.language.normal_probabilities import OwensT, SignProduct
 
 Ball = Any  # an acb
@@ -30,8 +31,7 @@ def enclose(formula: sp.Expr, values: Mapping[sp.Symbol, Any]) -> Ball:
 
 def _ball(value: Any) -> Ball:
     if isinstance(value, Fraction | int):
-        exact = Fraction(value)
-        return acb(arb(fmpq(exact.numerator, exact.denominator)))
+        return acb(rational_ball(value))
     return acb(value)
 
 
@@ -47,7 +47,7 @@ class _Enclosing:
 
     def _of(self, formula: sp.Expr) -> Ball:
         if formula.is_Rational:
-            return acb(arb(fmpq(int(formula.p), int(formula.q))))
+            return acb(rational_ball(Fraction(int(formula.p), int(formula.q))))
         if formula is sp.pi:
             return acb(arb.pi())
         if formula is sp.I:

@@ -14,9 +14,10 @@ from itertools import islice, product
 from random import Random
 
 import sympy as sp
-from flint import acb, arb, fmpq
+from flint import acb
 from sympy.core.function import AppliedUndef
 
+from giantsteps.derivations.expressions.exact import rational_ball
 from giantsteps.derivations.kernel.conditions import forms
 from giantsteps.derivations.kernel.statements import Assumption, Condition, Demand
 from giantsteps.derivations.kernel.terms import nonnegative, nonzero, positive, substitute
@@ -204,14 +205,12 @@ def _over(form: sp.Expr, demand: Demand, box: Box) -> bool | None:
 def _enclosed(form: sp.Expr, box: Box) -> Ball | None:
     """A real ball around the values of a formula over a box; None where it may be undefined, or not real."""
     try:
-        ball = enclose(form, {symbol: _ball(low).union(_ball(high)) for symbol, (low, high) in box.items()})
+        ball = enclose(
+            form, {symbol: rational_ball(low).union(rational_ball(high)) for symbol, (low, high) in box.items()}
+        )
     except NoBallError:
         return None
     return ball.real if acb(ball).is_finite() and ball.imag == 0 else None
-
-
-def _ball(number: Fraction) -> Ball:
-    return arb(fmpq(number.numerator, number.denominator))
 
 
 def _corners(box: Mapping[sp.Symbol, tuple[Fraction, ...]]) -> Iterator[dict[sp.Symbol, sp.Rational]]:
