@@ -12,9 +12,8 @@ from functools import reduce
 from typing import Any
 
 import sympy as sp
-from flint import acb, arb
+from flint import acb, arb, fmpq
 
-from giantsteps.derivations.expressions.exact import rational_ball
 from giantsteps.derivations.language.normal_probabilities import OwensT, SignProduct
 
 Ball = Any  # an acb
@@ -35,6 +34,11 @@ def _ball(value: Any) -> Ball:
     return acb(value)
 
 
+def rational_ball(number: Fraction | int) -> Ball:
+    """The number as an arb at flint's current precision."""
+    return arb(fmpq(*number.as_integer_ratio()))
+
+
 class _Enclosing:
     def __init__(self, values: Mapping[sp.Symbol, Ball]) -> None:
         self.known: dict[sp.Expr, Ball] = dict(values)
@@ -47,7 +51,7 @@ class _Enclosing:
 
     def _of(self, formula: sp.Expr) -> Ball:
         if formula.is_Rational:
-            return acb(rational_ball(Fraction(int(formula.p), int(formula.q))))
+            return acb(arb(fmpq(int(formula.p), int(formula.q))))
         if formula is sp.pi:
             return acb(arb.pi())
         if formula is sp.I:

@@ -17,7 +17,6 @@ import sympy as sp
 from flint import acb
 from sympy.core.function import AppliedUndef
 
-from giantsteps.derivations.expressions.exact import rational_ball
 from giantsteps.derivations.kernel.conditions import forms
 from giantsteps.derivations.kernel.statements import Assumption, Condition, Demand
 from giantsteps.derivations.kernel.terms import nonnegative, nonzero, positive, substitute
@@ -25,7 +24,7 @@ from giantsteps.derivations.kernel.theorem import Theorem
 from giantsteps.derivations.kernel.vacuity.established import asked_by
 from giantsteps.derivations.language.expectation import Expectation
 from giantsteps.derivations.language.rendering import latex
-from giantsteps.verify.protocol.balls import Ball, NoBallError, enclose
+from giantsteps.verify.protocol.balls import Ball, NoBallError, enclose, rational_ball
 from giantsteps.verify.protocol.claim import Domain
 from giantsteps.verify.protocol.evidence import OF_A_THEOREM, Outcome, Settled
 
@@ -205,9 +204,8 @@ def _over(form: sp.Expr, demand: Demand, box: Box) -> bool | None:
 def _enclosed(form: sp.Expr, box: Box) -> Ball | None:
     """A real ball around the values of a formula over a box; None where it may be undefined, or not real."""
     try:
-        ball = enclose(
-            form, {symbol: rational_ball(low).union(rational_ball(high)) for symbol, (low, high) in box.items()}
-        )
+        ends = {symbol: tuple(map(rational_ball, at)) for symbol, at in box.items()}
+        ball = enclose(form, {symbol: low.union(high) for symbol, (low, high) in ends.items()})
     except NoBallError:
         return None
     return ball.real if acb(ball).is_finite() and ball.imag == 0 else None

@@ -11,7 +11,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Sequence
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any
 
@@ -165,7 +165,8 @@ def test_no_moment_of_a_kill_hangs_a_sweep(tmp_path: Path, attempts: int) -> Non
         time.sleep(choose.uniform(0.8, 2.0))
         workers = worker_processes(process.pid) if process.poll() is None else []
         if workers and choose.random() < 0.25:
-            choose.choice(workers).send_signal(signal.SIGKILL)
+            with suppress(psutil.NoSuchProcess):
+                choose.choice(workers).send_signal(signal.SIGKILL)
         else:
             process.send_signal(choose.choice([signal.SIGTERM, signal.SIGHUP, signal.SIGINT]))
         _, err = process.communicate(timeout=60)
@@ -178,9 +179,14 @@ def test_no_moment_of_a_kill_hangs_a_sweep(tmp_path: Path, attempts: int) -> Non
 
 
 def worker_processes(parent: int) -> list[psutil.Process]:
-    """The spawned workers of a process pool; not the process that tracks their resources."""
-    children = psutil.Process(parent).children()
-    return [child for child in children if "spawn_main" in " ".join(child.cmdline())]
+    """The spawned workers of a process pool that live; not the process that tracks their resources."""
+    found = []
+    # Parent and children may end at any moment of the search: whoever has ended is no worker.
+    with suppress(psutil.NoSuchProcess):
+        for child in psutil.Process(parent).children():
+            with suppress(psutil.NoSuchProcess):
+                found += [child] if "spawn_main" in " ".join(child.cmdline()) else []
+    return found
 
 
 @pytest.mark.thorough
