@@ -64,6 +64,7 @@ class IsotropicLabels:
         """As `Labels.moved_sums` with A = E[y^2]: neither depends on b1 or b2."""
         return 0.0, self.square, 0.0, 0.0, 0.0
 
+
 @dataclass(frozen=True)
 class BulkLaw:
     """The law of the bulk rows: all that the deterministic equivalent needs to know, every entry O(1) in d.
@@ -96,6 +97,7 @@ class BulkLaw:
             return whole
         mean = self.turn * self.labels.mean
         return whole + 2.0 * self.root * mean + mean * mean + self.turn**2 * self.labels.square / self.batch_ratio
+
 
 @lru_cache(maxsize=256)
 def network_law(

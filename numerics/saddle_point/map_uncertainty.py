@@ -21,9 +21,7 @@ SMALL = 1e-12
 
 def bulk_errors(model: Model) -> tuple[float, ...]:
     """How far the bulk of each group may be off: as given, that of the model, or of a step u times as long."""
-    return tuple(
-        model.bulk_error(group.weight) if group.bulk is None else group.bulk_error for group in model.groups
-    )
+    return tuple(model.bulk_error(group.weight) if group.bulk is None else group.bulk_error for group in model.groups)
 
 
 def relative_uncertainty(model: Model) -> float:

@@ -89,9 +89,7 @@ def what_grows_beside_what_narrows() -> Theorem:
 def kinked(kink: Theorem) -> Theorem:
     """sigma'(0) = -sigma'(0) and sigma'(0)^2 = 1 of sigma(x) = sqrt(x^2 + x^4), by Taylor's formula to both sides."""
     at = {v: instantiate((kink,), {x: v}) for v in (1 / d, -1 / d, ZERO)}
-    up, down = (
-        rewrite((rewrite((taylor((), sigma, 1, sign, d), at[sign / d])), at[ZERO])) for sign in (ONE, -ONE)
-    )
+    up, down = (rewrite((rewrite((taylor((), sigma, 1, sign, d), at[sign / d])), at[ZERO])) for sign in (ONE, -ONE))
     same = limit_unique((up, down))
     square = limit_compose((up,), hole**2, (hole,))
     one = limit_unique((square, limit_rational((), 1 + 1 / d**2, ONE, d)))
@@ -131,7 +129,14 @@ def a_function_that_is_held_to_one() -> Theorem:
     whole = grows_in_the_mean(d)
     one = instantiate((taken(h(x) ** 2, ONE, x),), {x: z / d})
     both = ring((one,), Equation(whole, whole * h(z / d) ** 2), (-whole,))
-    return average_limit((rewrite((limit_rational((), whole, ZERO, d), both),),), (z,))
+    return average_limit(
+        (
+            rewrite(
+                (limit_rational((), whole, ZERO, d), both),
+            ),
+        ),
+        (z,),
+    )
 
 
 def a_function_by_another_name_of_one_that_is_held() -> Theorem:
@@ -139,7 +144,14 @@ def a_function_by_another_name_of_one_that_is_held() -> Theorem:
     whole, k = grows_in_the_mean(d), sp.Function("k", real=True)
     one = ring((taken(h(x), k(x), x), taken(k(x) ** 2, ONE, x)), Equation(h(x) ** 2, ONE), (h(x) + k(x), ONE))
     both = ring((instantiate((one,), {x: z / d}),), Equation(whole, whole * h(z / d) ** 2), (-whole,))
-    return average_limit((rewrite((limit_rational((), whole, ZERO, d), both),),), (z,))
+    return average_limit(
+        (
+            rewrite(
+                (limit_rational((), whole, ZERO, d), both),
+            ),
+        ),
+        (z,),
+    )
 
 
 def a_function_that_is_held_in_an_exponential() -> Theorem:
@@ -147,7 +159,14 @@ def a_function_that_is_held_in_an_exponential() -> Theorem:
     top, below = d * (1 + z**2), 1 + d**2 * sp.exp(-2 * z**2)
     at = instantiate((taken(sp.exp(h(p)), p, p),), {p: top})
     both = ring((at,), Equation(top / below, sp.exp(h(top)) / below), (-1 / below,))
-    return average_limit((rewrite((limit_rational((), top / below, ZERO, d), both),),), (z,))
+    return average_limit(
+        (
+            rewrite(
+                (limit_rational((), top / below, ZERO, d), both),
+            ),
+        ),
+        (z,),
+    )
 
 
 def parts_of_which_a_function_keeps_each_small() -> Theorem:
@@ -155,7 +174,14 @@ def parts_of_which_a_function_keeps_each_small() -> Theorem:
     whole, share = grows_in_the_mean(d), h(z / d) ** 2 / (1 + h(z / d) ** 2)
     parts = whole * share + whole / (1 + h(z / d) ** 2)
     both = ring((), Equation(whole, parts))
-    limit = average_limit((rewrite((limit_rational((), whole, ZERO, d), both),),), (z,))
+    limit = average_limit(
+        (
+            rewrite(
+                (limit_rational((), whole, ZERO, d), both),
+            ),
+        ),
+        (z,),
+    )
     return rewrite((limit, average((both,), (z,))), True)
 
 
