@@ -145,14 +145,6 @@ def measure(path: Path, known: Any, runs: Sequence[Run], workers: int) -> None:
             print(f"{', '.join(place)}: {seconds:.1f} s", flush=True)
 
 
-def trial_text() -> str:
-    """Both theories beside the networks on trial."""
-    rows = network_trial.judged().rows
-    return "\n".join(
-        f"{row.name}: isotropic z {row.z('isotropic'):+.1f}, own z {row.z('network'):+.1f}" for row in rows
-    )
-
-
 def study_text(module: Any) -> str:
     """The page of a study."""
     study = module.study()
@@ -162,7 +154,7 @@ def study_text(module: Any) -> str:
 WHAT: dict[str, tuple[Path, Callable[[], list[Run]], Callable[[], str]]] = {
     "calibration": (models.DATA, of_calibration, lambda: study_text(calibration)),
     "learned_basins": (learned_basins.DATA, of_basins, lambda: study_text(calibration)),
-    "network_trial": (measured_networks.DATA, of_trial, trial_text),
+    "network_trial": (measured_networks.DATA, of_trial, lambda: study_text(network_trial)),
     "any_activation": (predicted.SAMPLES, of_any_activation, lambda: study_text(any_activation)),
 }
 

@@ -31,16 +31,12 @@ DARK = "#333333"
 
 @dataclass(frozen=True)
 class Figure:
-    """A drawn figure: an SVG element, a caption that says exactly what is plotted, and what is plotted as CSV.
-
-    `call` draws it again, where a page says so.
-    """
+    """A drawn figure: an SVG element, a caption that says exactly what is plotted, and what is plotted as CSV."""
 
     name: str
     title: str
     caption: str
     svg: str
-    call: str = ""
     data: str = ""
 
 
@@ -106,9 +102,9 @@ def plain_scale(axes: Axes) -> None:
     axes.yaxis.set_minor_formatter(NullFormatter())
 
 
-def finished(canvas: Canvas, name: str, title: str, caption: str, call: str = "") -> Figure:
-    """The drawing with its words, the call that draws it again and its data."""
-    return Figure(name, title, caption, svg_of(canvas, name, f"{title}. {caption}"), call, data_of(canvas))
+def finished(canvas: Canvas, name: str, title: str, caption: str) -> Figure:
+    """The drawing with its words and its data."""
+    return Figure(name, title, caption, svg_of(canvas, name, f"{title}. {caption}"), data_of(canvas))
 
 
 def data_of(canvas: Canvas) -> str:

@@ -89,7 +89,7 @@ def study() -> Study | None:
 
 def _network_deviates() -> list[float]:
     """The test errors of the trained networks, measured and judged elsewhere, beside their own theory."""
-    return [row.z("network") for row in network_trial.judged().rows] if measured_networks.DATA.is_file() else []
+    return [row.z("network") for row in network_trial.judged(read(measured_networks.DATA))]
 
 
 def _more(judged: Sequence[Judged]) -> str:
@@ -308,4 +308,4 @@ def _figure(tests: Array, found: Mapping[str, list[float]]) -> canvas.Figure:
         "range in which each of so many sorted deviates lies with probability 95 %. Right: their histogram, and that "
         f"of the {len(rest)} deviates of the other observables, with the standard normal density."
     )
-    return canvas.finished(drawing, SLUG, "Deviates of all comparisons", caption, COMMAND)
+    return canvas.finished(drawing, SLUG, "Deviates of all comparisons", caption)

@@ -20,6 +20,7 @@ STUDIES: tuple[str, ...] = (
     "studies.paper.along_spike:STUDY_7",
     "studies.vocabulary",
     "measurements.calibration:study",
+    "measurements.network_trial:study",
     "studies.networks.any_activation:study",
     "studies.networks.practitioner",
     "studies.networks.step_helps:study",

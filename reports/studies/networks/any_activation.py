@@ -15,7 +15,7 @@ from giantsteps.reports.measurements.normal_deviates import deviates, look_norma
 from giantsteps.reports.measurements.study import Study, Table
 from giantsteps.reports.studies.networks.drawn import COUNT, DRAW, JUDGED, RUNS, draw
 from giantsteps.reports.studies.networks.predicted import KEY, SAMPLES, THEORIES, Judged, judge
-from giantsteps.verify.checks.finite_size import CONFIRMED, FALSE_ALARM, INCONCLUSIVE, REFUTED, Comparison
+from giantsteps.verify.checks.finite_size import CONFIRMED, FALSE_ALARM, INCONCLUSIVE, REFUTED
 
 SLUG = "any_activation"
 COMMAND = "python -m benchmarks.networks any_activation simulate"
@@ -89,7 +89,7 @@ def _deviates_text(judged: Sequence[Judged]) -> str:
     tests = np.array(own["test_error"])
     looks = "look" if look_normal(tests) else "do not look"
     spreads = ", ".join(f"{_words(name)} {np.sqrt(np.mean(np.square(own[name]))):.2f}" for name in JUDGED)
-    beyond = sum(_largest(j) > BEYOND for j in judged)
+    beyond = sum(_row(j).largest("isotropic") > BEYOND for j in judged)
     return (
         f"Where a theory is right each deviate is standard normal. Those of the network's own theory have root mean "
         f"squares of {spreads} (expected 1 +- {(2 * len(tests)) ** -0.5:.2f}); its test errors {looks} standard normal "
@@ -115,14 +115,10 @@ def _named(j: Judged) -> str:
     return f"{_pair(j)}, alpha0 {entry.alpha0:g}, eta {entry.eta:g}, beta {entry.beta:g}"
 
 
-def _largest(j: Judged) -> float:
-    """The largest deviate of the isotropic theory over what decides."""
-    return max(abs(c.z or 0.0) for c in j.reports["isotropic"].comparisons)
-
-
-def _tests(j: Judged) -> dict[str, Comparison]:
-    """The comparisons of the test error, by theory."""
-    return {name: next(c for c in j.reports[name].comparisons if c.observable == "test_error") for name in THEORIES}
+def _row(j: Judged) -> Row:
+    """All comparisons of what decides."""
+    of = {theory: {c.observable: c for c in j.reports[theory].comparisons} for theory in THEORIES}
+    return Row(_named(j), of)
 
 
 def _shown(value: float | None, digits: str) -> str:
@@ -132,11 +128,12 @@ def _shown(value: float | None, digits: str) -> str:
 def _table(judged: Sequence[Judged]) -> Table:
     rows = []
     for j in judged:
-        other, own = (_tests(j)[theory] for theory in ("isotropic", "network"))
+        row = _row(j)
+        other, own = map(row.test, ("isotropic", "network"))
         rows.append(
-            f"{_named(j)} | alpha {j.entry.alpha:g}, ridge {j.entry.ridge:g}, noise {j.entry.noise:g} | "
+            f"{row.name} | alpha {j.entry.alpha:g}, ridge {j.entry.ridge:g}, noise {j.entry.noise:g} | "
             f"{_shown(other.theory, '.4g')} | {_shown(own.theory, '.4g')} | {_shown(own.extrapolated, '.4g')} | "
-            f"{_shown(own.z, '+.1f')} | {_largest(j):.1f} | {_shown(own.smallest_detectable, '.0%')} | "
+            f"{_shown(own.z, '+.1f')} | {row.largest('isotropic'):.1f} | {_shown(own.smallest_detectable, '.0%')} | "
             f"{j.reports['network'].verdict} | {j.reports['isotropic'].verdict}"
         )
     return Table.of(
@@ -151,8 +148,7 @@ def _table(judged: Sequence[Judged]) -> Table:
 
 def _figure(judged: Sequence[Judged]) -> Figure:
     """The test errors of all networks beside both theories, where samples decide."""
-    found = ((_named(j), _tests(j)) for j in judged)
-    rows = [Row(name, both) for name, both in found if all(c.z is not None for c in both.values())]
+    rows = [row for row in map(_row, judged) if all(row.test(theory).z is not None for theory in THEORIES)]
     title = "Test errors of networks of any activation against both theories"
     caption = f"{len(rows)} networks drawn before they were predicted; test errors extrapolated to infinite d. {MARKS}"
-    return drawn_rows(rows, SLUG, title, caption, COMMAND)
+    return drawn_rows(rows, SLUG, title, caption)

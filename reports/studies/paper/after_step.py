@@ -12,12 +12,12 @@ from giantsteps.numerics.gaussian.coefficients import target_moments
 from giantsteps.numerics.saddle_point.one_group.batch import solve_batch
 from giantsteps.reports.figures import canvas as draw
 from giantsteps.reports.measurements.experiments import Data
-from giantsteps.reports.measurements.study import Study
+from giantsteps.reports.measurements.study import Statement, Study
 from giantsteps.reports.studies.paper import settings as at
 from giantsteps.reports.studies.paper.curves import ALPHAS, key, learning
 from giantsteps.reports.studies.paper.functions import along_target
 from giantsteps.reports.studies.paper.samples import BY_BATCH, LEARNED, measurement
-from giantsteps.reports.studies.paper.series import Plotted, Series, Statement, agreement, alike, page
+from giantsteps.reports.studies.paper.series import Plotted, Series, agreement, alike, page
 
 Array = NDArray[np.float64]
 

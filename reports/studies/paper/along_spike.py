@@ -9,19 +9,25 @@ from giantsteps.derivations.activations.activation import activation
 from giantsteps.numerics.gaussian.coefficients import conditional_coefficients, target_moments
 from giantsteps.numerics.models.network import Network
 from giantsteps.reports.figures import canvas as draw
-from giantsteps.reports.figures.figures import projection
 from giantsteps.reports.measurements.experiments import Data
-from giantsteps.reports.measurements.study import Study
+from giantsteps.reports.measurements.study import Statement, Study
 from giantsteps.reports.studies.paper import settings as at
 from giantsteps.reports.studies.paper.functions import along_spike
 from giantsteps.reports.studies.paper.samples import BOUNDS, POOL, bound_network, measurement
-from giantsteps.reports.studies.paper.series import Plotted, Series, Statement, page
+from giantsteps.reports.studies.paper.series import Plotted, Series, page
 
 Array = NDArray[np.float64]
 
 _KAPPA = np.linspace(-4.0, 4.0, 321)
 _WEIGHT = np.exp(-(_KAPPA**2) / 2.0)
 _LABELS = {"upper": r"upper bound: $b\,\mu_0$", "lower": r"lower bound: $b_1\mu_0 + b_2\kappa\mu_1$"}
+
+
+def projection(functions: Array, target: Array, weights: Array) -> Array:
+    """The weighted least-squares approximation of ``target`` by rows of ``functions``."""
+    root = np.sqrt(weights)
+    coefficients = np.linalg.lstsq((functions * root).T, target * root, rcond=None)[0]
+    return np.asarray(coefficients @ functions)
 
 
 def points_of(which: str) -> str:

@@ -16,11 +16,11 @@ from giantsteps.numerics.saddle_point.finite_width import at_width
 from giantsteps.numerics.saddle_point.ridge import solve
 from giantsteps.reports.figures import canvas as draw
 from giantsteps.reports.measurements.experiments import Data, Measured
-from giantsteps.reports.measurements.study import Study
+from giantsteps.reports.measurements.study import Statement, Study
 from giantsteps.reports.studies.paper import settings as at
 from giantsteps.reports.studies.paper.curves import per_cent
 from giantsteps.reports.studies.paper.samples import lettered_name, lettered_network, measurement
-from giantsteps.reports.studies.paper.series import Plotted, Series, Statement, agreement, alike, page
+from giantsteps.reports.studies.paper.series import Plotted, Series, agreement, alike, page
 from giantsteps.reports.studies.vocabulary import VOCABULARIES
 
 Array = NDArray[np.float64]

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from giantsteps.reports.figures.canvas import Figure
-from giantsteps.reports.measurements.study import Study, Table, command
+from giantsteps.reports.measurements.study import Statement, Study, command, stated
 
 Array = NDArray[np.float64]
 
@@ -38,16 +38,6 @@ def plotted(figure: Figure) -> Plotted:
         where = int(row["panel"]), row["series"]
         rows.setdefault(where, []).append((float(row["x"]), float(row["y"]), float(row["standard_error"] or "nan")))
     return {where: Series(*np.array(points).T) for where, points in rows.items()}
-
-
-@dataclass(frozen=True)
-class Statement:
-    """A sentence of the sources on a figure, whether the plotted data show it, and what they show."""
-
-    says: str
-    source: str
-    seen: bool
-    found: str
 
 
 def agreement(pairs: Sequence[tuple[Series, Series]], says: str, source: str, most: float = 0.05) -> Statement:
@@ -101,6 +91,5 @@ def page(
         "How much is agreement, or sizable, the sources do not say: bars in brackets are this suite's, set with the "
         "numbers in view.",
     )
-    rows = tuple((one.says, one.source, "seen" if one.seen else "not seen", one.found) for one in statements)
-    table = Table("What the text says", ("statement", "where", "seen", "what is plotted"), rows)
-    return Study(f"figure_{number}", f"Figure {number}: {title}", text, (table,), (figure,), command("figures"))
+    slug, title = f"figure_{number}", f"Figure {number}: {title}"
+    return Study(slug, title, text, (stated(statements),), (figure,), command("figures"))

@@ -12,11 +12,11 @@ from giantsteps.numerics.models.model import Model
 from giantsteps.numerics.saddle_point.one_group.batch import solve_batch
 from giantsteps.reports.figures import canvas as draw
 from giantsteps.reports.measurements.experiments import Data
-from giantsteps.reports.measurements.study import Study
+from giantsteps.reports.measurements.study import Statement, Study
 from giantsteps.reports.studies.paper import settings as at
 from giantsteps.reports.studies.paper.curves import ALPHAS, key, learning
 from giantsteps.reports.studies.paper.samples import BY_ALIGNMENT, BY_SPIKE, BY_WIDTH, measurement
-from giantsteps.reports.studies.paper.series import Plotted, Series, Statement, agreement, page
+from giantsteps.reports.studies.paper.series import Plotted, Series, agreement, page
 
 Array = NDArray[np.float64]
 
