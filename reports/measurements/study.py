@@ -57,7 +57,8 @@ OURS = "this suite"
 def stated(statements: Sequence[Statement]) -> Table:
     """What is said, and whether it is seen."""
     rows = tuple((one.says, one.source, "seen" if one.seen else "not seen", one.found) for one in statements)
-    return Table("What is said, and whether it is seen", ("statement", "where", "seen", "what is found"), rows)
+    caption = "What is said, and whether it is seen; bars in brackets are this suite's, set with the numbers in view"
+    return Table(caption, ("statement", "where", "seen", "what is found"), rows)
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from giantsteps.numerics.models.model import Model, ModelError
 from giantsteps.numerics.saddle_point.ridge import solve
 from giantsteps.reports.figures import canvas as draw
 from giantsteps.reports.measurements.experiments import Data, Experiment, Measured, Measurement, own_model
-from giantsteps.reports.measurements.study import Study, Table, command
+from giantsteps.reports.measurements.study import OURS, Statement, Study, Table, command, stated
 
 SLUG = "threshold"
 DIMENSION, SEEDS, RIDGE = 300, 24, 1e-3
@@ -85,28 +85,24 @@ def page(data: Data, found: Sequence[Divergence] = ()) -> Study:
         rows.append((experiment, theory, m, m.z(theory)))
     largest, where = max((abs(z), experiment.name) for experiment, *_, z in rows)
     refused = sum(map(refuses, CASES.values()))
-    said = "refuses a ridge of zero"
-    powers = (
-        f"{one.case} like $\\lambda^{{-{one.exponent:.3f}}}$ (fitted over {RIDGES[-3]:.0e} to {RIDGES[-1]:.0e})"
-        for one in found
-    )
-    approaches = (
-        f"{one.case} grows like $|\\alpha - \\beta|^{{-{fitted(GAPS, one.below):.3f}}}$ from below and "
-        f"$|\\alpha - \\beta|^{{-{fitted(GAPS, one.above):.3f}}}$ from above"
-        for one in found
-    )
     text = (
         "Without ridge the readout interpolates the samples when alpha < beta and cannot when alpha > beta. The solver "
         "takes the limit ridge -> 0+ itself on both sides: below the threshold V is 1/ridge times a finite number and "
-        "the equations are solved for that number, above it V is finite.",
-        "At alpha = beta the limit diverges. There the solver "
-        + (f"{said} and says why." if refused == len(CASES) else f"{said} in {refused} of {len(CASES)} models.")
-        + f" With a ridge the error is finite and grows as the ridge shrinks: {'; '.join(powers)}. {_half(found)}",
-        f"Without ridge, towards the threshold: {'; '.join(approaches)} (fitted between distances {GAPS[-3]:g} and "
-        f"{GAPS[-1]:g}).",
-        f"Spiked features at d = {DIMENSION} with ridge {RIDGE:g} show the peak; the largest deviation from the theory "
-        f"is {largest:.1f} standard errors ({where}).",
+        "the equations are solved for that number, above it V is finite. At alpha = beta the limit diverges; with a "
+        "ridge the error is finite there and grows as the ridge shrinks. Where the features saturate along the spike, "
+        "samples far out have next to no variance, $1 + V$ needs a smaller ridge, and the limit is reached late.",
     )
+    statements = (
+        Statement(
+            "the solver refuses a ridge of zero at the threshold, and says why", OURS, refused == len(CASES),
+            f"in {refused} of {len(CASES)} models",
+        ),
+        *map(_half, found),
+        Statement(
+            f"spiked features at d = {DIMENSION} with ridge {RIDGE:g} show the peak", OURS, largest < 4.0,
+            f"the largest deviation from the theory is {largest:.1f} standard errors ({where}; seen: below 4)",
+        ),
+    )  # fmt: skip
     ends = Table.of(
         "Test error at alpha = beta against the ridge, and the exponent between neighbouring ridges",
         f"model | {' | '.join(f'{ridge:.0e}' for ridge in RIDGES)} | exponents | fitted to the last three",
@@ -124,22 +120,18 @@ def page(data: Data, found: Sequence[Divergence] = ()) -> Study:
     case = next(iter(CASES))
     figure = _figure(case, [m for one, _, m, _ in rows if one.name.startswith(case)], found)
     title = "No ridge: the interpolation threshold"
-    return Study(SLUG, title, text, (ends, measured), (figure,), command(SLUG))
+    return Study(SLUG, title, text, (stated(statements), ends, measured), (figure,), command(SLUG))
 
 
-def _half(found: Sequence[Divergence]) -> str:
-    close = [one.case for one in found if abs(one.exponent - 0.5) < CLOSE]
-    far = [one for one in found if one.case not in close]
-    start = f"That is 1/2 within {CLOSE:g} for {', '.join(close)}." if close else "None of them is 1/2 yet."
-    if not far:
-        return start
-    falling = sum(one.exponents[-1] < max(one.exponents) for one in far)
-    return (
-        f"{start} {', '.join(one.case for one in far)} {'is' if len(far) == 1 else 'are'} not there at ridge "
-        f"{RIDGES[-1]:.0e}; the exponent is falling in {falling} of {len(far)}: where the features saturate along "
-        "the spike, samples far out have next to no variance, $1 + V$ needs a smaller ridge there, and the limit is "
-        "reached late."
-    )
+def _half(one: Divergence) -> Statement:
+    """The exponents of the divergence, in the ridge at the threshold and in the distance from it without a ridge."""
+    return Statement(
+        f"{one.case} diverges like one over the root of the ridge", OURS, abs(one.exponent - 0.5) < CLOSE,
+        f"like $\\lambda^{{-{one.exponent:.3f}}}$ from {RIDGES[-3]:.0e} to {RIDGES[-1]:.0e} (seen: 1/2 within "
+        f"{CLOSE:g}); without ridge like $|\\alpha - \\beta|^{{-{fitted(GAPS, one.below):.3f}}}$ from below and "
+        f"$|\\alpha - \\beta|^{{-{fitted(GAPS, one.above):.3f}}}$ from above, between distances {GAPS[-3]:g} and "
+        f"{GAPS[-1]:g}",
+    )  # fmt: skip
 
 
 def _figure(case: str, measured: Sequence[Measured], found: Sequence[Divergence]) -> draw.Figure:

@@ -12,7 +12,7 @@ from giantsteps.reports.measurements.experiments import read
 from giantsteps.reports.measurements.models import Data
 from giantsteps.reports.measurements.network_trial import BEYOND, MARKS, Row, drawn_rows
 from giantsteps.reports.measurements.normal_deviates import deviates, look_normal, normality, spread
-from giantsteps.reports.measurements.study import Study, Table
+from giantsteps.reports.measurements.study import OURS, Statement, Study, Table, stated
 from giantsteps.reports.studies.networks.drawn import COUNT, DRAW, JUDGED, RUNS, draw
 from giantsteps.reports.studies.networks.predicted import KEY, SAMPLES, THEORIES, Judged, judge
 from giantsteps.verify.checks.finite_size import CONFIRMED, FALSE_ALARM, INCONCLUSIVE, REFUTED
@@ -45,12 +45,10 @@ def page(data: Data) -> Study:
         "label noise fill their ranges evenly, and no draw was rejected. (The isotropic theory has the map of any "
         "activation here: only its bulk is the paper's.)",
         _runs_text(judged, data),
-        " ".join(_counted(judged, theory) for theory in THEORIES),
-        _deviates_text(judged),
-        *_failures(judged),
     )
+    statements = [_stands(judged, *one) for one in (("network", OURS), ("isotropic", "Result 3.3"))]
     title = "Networks of any activation on trial"
-    return Study(SLUG, title, text, (_table(judged),), (_figure(judged),), COMMAND)
+    return Study(SLUG, title, text, (stated(statements), _table(judged)), (_figure(judged),), COMMAND)
 
 
 def _runs_text(judged: Sequence[Judged], data: Data) -> str:
@@ -77,33 +75,23 @@ def verdicts(judged: Sequence[Judged], theory: str) -> Counter[str]:
     return Counter(j.reports[theory].verdict for j in judged)
 
 
-def _counted(judged: Sequence[Judged], theory: str) -> str:
+def _stands(judged: Sequence[Judged], theory: str, source: str) -> Statement:
+    """The verdicts on a theory, its deviates, and what the protocol says where it is refuted."""
     counts = verdicts(judged, theory)
     listed = ", ".join(f"{counts[verdict]} {verdict}" for verdict in (CONFIRMED, INCONCLUSIVE, REFUTED))
-    named = {"isotropic": "The isotropic bulk", "network": "The network's own bulk"}[theory]
-    return f"{named}: {listed}."
-
-
-def _deviates_text(judged: Sequence[Judged]) -> str:
-    own, other = (deviates([j.reports[theory].comparisons for j in judged]) for theory in ("network", "isotropic"))
-    tests = np.array(own["test_error"])
-    looks = "look" if look_normal(tests) else "do not look"
-    spreads = ", ".join(f"{_words(name)} {np.sqrt(np.mean(np.square(own[name]))):.2f}" for name in JUDGED)
-    beyond = sum(_row(j).largest("isotropic") > BEYOND for j in judged)
-    return (
-        f"Where a theory is right each deviate is standard normal. Those of the network's own theory have root mean "
-        f"squares of {spreads} (expected 1 +- {(2 * len(tests)) ** -0.5:.2f}); its test errors {looks} standard normal "
-        f"(Kolmogorov and Smirnov {normality(tests):.2g}, sum of squares {spread(tests):.2g}), and the largest of all "
-        f"is {max(abs(z) for zs in own.values() for z in zs):.1f}. The isotropic theory's largest is "
-        f"{max(abs(z) for zs in other.values() for z in zs):.0f}, and {beyond} networks have one above {BEYOND:g}."
-    )
-
-
-def _failures(judged: Sequence[Judged]) -> tuple[str, ...]:
-    """What the protocol says where the network's own theory is not CONFIRMED."""
-    reports = ((_pair(j), j.reports["network"]) for j in judged)
-    sentences = [f"{pair}: {one.verdict}: {one.sentence}." for pair, one in reports if one.verdict != CONFIRMED]
-    return (" ".join(sentences),) if sentences else ()
+    found = deviates([j.reports[theory].comparisons for j in judged])
+    tests = np.array(found["test_error"])
+    squares = ", ".join(f"{_words(name)} {np.sqrt(np.mean(np.square(found[name]))):.2g}" for name in JUDGED)
+    beyond = sum(_row(j).largest(theory) > BEYOND for j in judged)
+    refuted = [f"{_pair(j)}: {j.reports[theory].sentence}" for j in judged if j.reports[theory].verdict == REFUTED]
+    return Statement(
+        f"the theory of {'their own' if theory == 'network' else 'an isotropic'} bulk stands", source, not refuted,
+        f"{listed}; its deviates are at most {max(abs(z) for zs in found.values() for z in zs):.1f} in size, at "
+        f"{beyond} networks beyond {BEYOND:g}; root mean squares {squares} (1 +- {(2 * len(tests)) ** -0.5:.2f} for a "
+        f"right theory); its test errors {'look' if look_normal(tests) else 'do not look'} standard normal (Kolmogorov "
+        f"and Smirnov {normality(tests):.2g}, sum of squares {spread(tests):.2g})"
+        + (f"; refuted: {'; '.join(refuted)}" if refuted and theory == "network" else ""),
+    )  # fmt: skip
 
 
 def _pair(j: Judged) -> str:

@@ -11,7 +11,7 @@ from giantsteps.numerics.models.network import Network
 from giantsteps.numerics.saddle_point.ridge import solve
 from giantsteps.reports.figures import canvas as draw
 from giantsteps.reports.measurements.experiments import Data, Experiment, Measured, Measurement, line_of
-from giantsteps.reports.measurements.study import Study, Table, command
+from giantsteps.reports.measurements.study import OURS, Statement, Study, Table, command, stated
 
 SLUG = "second_step"
 RUNS = ((200, 24), (400, 16))
@@ -87,56 +87,38 @@ def page(data: Data) -> Study:
     text = (
         "The theory knows one gradient step. Here networks take one or two, by simulation only, each step of the same "
         f"rate on $n_0$ fresh samples; then the readout is fitted as before. Means over {SEEDS} networks at "
-        f"d = {LARGEST}, with the network's own one-step theory (at infinite dimension) beside them.",
-        f"At {helped} of {len(rows)} points the second step lowers the test error, at {hurt} it raises it "
-        f"(by more than three standard errors each), at {len(rows) - helped - hurt} the difference is not "
-        f"seen. {'; '.join(_where(case, found) for case, found in own.items())}.",
-        " ".join(_best(case, found) for case, found in own.items()),
-        _same_samples(own),
-        _alignment(rows),
+        f"d = {LARGEST}, with the network's own one-step theory (at infinite dimension) beside them. One step on both "
+        "batches together stands beside two steps too: what the second step gains may be the gain of its samples.",
     )
-    tables = tuple(_table(case, found) for case, found in own.items())
+    statements = (
+        Statement(
+            "a second step lowers the test error", OURS, helped > hurt,
+            f"it does at {helped} of {len(rows)} points, raises it at {hurt} (by more than three standard errors "
+            f"each), and at {len(rows) - helped - hurt} no difference is seen",
+        ),
+        *(_gains(case, found) for case, found in own.items()),
+        *_alignment(rows),
+    )  # fmt: skip
+    tables = (stated(statements), *(_table(case, found) for case, found in own.items()))
     return Study(SLUG, "A second gradient step", text, tables, (_figure(own),), command(SLUG))
 
 
-def _where(case: str, rows: Sequence[Row]) -> str:
-    """At small rates it helps, at large ones it hurts, if that is what the data say."""
-    last = max((row.eta for row in rows if row.z < -3.0), default=None)
-    first = min((row.eta for row in rows if row.z > 3.0), default=None)
-    helps = f"helps up to eta = {last:g}" if last is not None else "helps nowhere"
-    hurts = f"hurts from eta = {first:g} on" if first is not None else "hurts nowhere"
-    return f"{case}: it {helps} and {hurts}"
-
-
-def _best(case: str, rows: Sequence[Row]) -> str:
-    """The least error over the rates that were tried, with one step and with two."""
+def _gains(case: str, rows: Sequence[Row]) -> Statement:
+    """Two steps at their best rate beside one step at its best, on one batch and, by the theory, on both."""
+    last = max((row.eta for row in rows if row.z < -3.0), default=0.0)
+    hurts = [row.eta for row in rows if row.z > 3.0]
     one, two = (min(rows, key=lambda row: row.errors[k].mean) for k in (0, 1))
     before, after = one.errors[0], two.errors[1]
-    z = one.z if one is two else (after.mean - before.mean) / float(np.hypot(before.error, after.error))
-    verdict = "the same within three standard errors" if abs(z) < 3.0 else f"{z:+.1f} standard errors apart"
-    return (
-        f"{case}: the least error is {before} with one step (at eta = {one.eta:g}) and {after} with two "
-        f"(at eta = {two.eta:g}), {verdict}."
-    )
+    once = min(one_step(CASES[case], float(eta), 2.0) for eta in np.geomspace(min(ETAS), max(ETAS), 13))
+    return Statement(
+        f"{case}: two steps gain more than their samples", OURS, after.mean + 3.0 * after.error < once,
+        f"least error {before} with one step (eta = {one.eta:g}), {after} with two (eta = {two.eta:g}), {once:.4f} "
+        f"with one on both batches; the second helps up to eta = {last:g} and hurts "
+        f"{f'from {min(hurts):g} on' if hurts else 'nowhere'} (seen: by more than three standard errors)",
+    )  # fmt: skip
 
 
-def _same_samples(own: dict[str, list[Row]]) -> str:
-    """Whether the gain is more than that of the second batch."""
-    parts, wins = [], 0
-    for case, rows in own.items():
-        two = min((row.errors[1] for row in rows), key=lambda error: error.mean)
-        once = min(one_step(CASES[case], float(eta), 2.0) for eta in np.geomspace(min(ETAS), max(ETAS), 13))
-        wins += two.mean + 3.0 * two.error < once
-        parts.append(f"{case} {once:.4f} against {two}")
-    return (
-        "Two steps see two batches. One step on both together, at its best rate, would leave (by the network's own "
-        f"theory, beside the measured two steps): {'; '.join(parts)}. Two steps do better than that by more than three "
-        f"standard errors at {wins} of {len(CASES)} networks"
-        + (": the gain is more than that of the samples." if wins == len(CASES) else ".")
-    )
-
-
-def _alignment(rows: Sequence[Row]) -> str:
+def _alignment(rows: Sequence[Row]) -> tuple[Statement, ...]:
     small = [row.alignments for row in rows if row.eta == min(ETAS)]
     before, after = (float(np.mean([pair[k].mean for pair in small])) for k in (0, 1))
     better = sum(row.alignments[1].mean > row.alignments[0].mean for row in rows)
@@ -146,10 +128,16 @@ def _alignment(rows: Sequence[Row]) -> str:
     }
     beyond = sum(row.alignments[1].mean - 3.0 * row.alignments[1].error > limits[row.case] for row in rows)
     return (
-        f"The alignment of the mean row with the target is higher after the second step at {better} of {len(rows)} "
-        f"points; at eta = {min(ETAS):g} it goes from {before:.3f} to {after:.3f} (mean over the {len(CASES)} "
-        f"networks). At {beyond} points it is above what Result 3.1 gives for one step on both batches."
-    )
+        Statement(
+            "the mean row is nearer to the target after the second step", OURS, 2 * better > len(rows),
+            f"its alignment is higher at {better} of {len(rows)} points; at eta = {min(ETAS):g} it goes from "
+            f"{before:.3f} to {after:.3f} (mean over the {len(CASES)} networks)",
+        ),
+        Statement(
+            "two steps align no better than one on both batches", OURS, beyond == 0,
+            f"they do at {beyond} of {len(rows)} points, by more than three standard errors",
+        ),
+    )  # fmt: skip
 
 
 def _table(case: str, rows: Sequence[Row]) -> Table:

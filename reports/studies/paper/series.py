@@ -88,8 +88,7 @@ def page(
     text = (
         settings,
         f"What the text says of it is decided on the plotted data: {seen} of {len(statements)} statements are seen. "
-        "How much is agreement, or sizable, the sources do not say: bars in brackets are this suite's, set with the "
-        "numbers in view.",
+        "How much is agreement, or sizable, the sources do not say.",
     )
     slug, title = f"figure_{number}", f"Figure {number}: {title}"
     return Study(slug, title, text, (stated(statements),), (figure,), command("figures"))
