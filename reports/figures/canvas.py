@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from giantsteps.numerics.experiments.ridge import Estimate
 from giantsteps.reports.figures.svg import svg_of
@@ -41,9 +42,17 @@ class Figure:
 
 
 def panels(
-    columns: int = 1, rows: int = 1, *, size: tuple[float, float] | None = None, share_y: bool = False
+    columns: int = 1,
+    rows: int = 1,
+    *,
+    size: tuple[float, float] | None = None,
+    share_y: bool = False,
+    ylabel: str = "",
 ) -> tuple[Any, ...]:
-    """A canvas with panels side by side, in rows: the canvas, then the axes of each, row by row; size in inches."""
+    """A canvas with panels side by side, in rows: the canvas, then the axes of each, row by row; size in inches.
+
+    `ylabel` stands at the first of them.
+    """
     # The object interface: no global state, no display, nothing to close.
     from matplotlib.backends.backend_svg import FigureCanvasSVG
     from matplotlib.figure import Figure as Canvas
@@ -59,6 +68,7 @@ def panels(
         axes.set_axisbelow(True)
         for side in ("top", "right"):
             axes.spines[side].set_visible(False)
+    found[0].set_ylabel(ylabel)
     return canvas, *found
 
 
@@ -69,11 +79,12 @@ def line(axes: Axes, x: Any, y: Any, style: int, label: str = "", **options: Any
 
 
 def points(
-    axes: Axes, x: Sequence[float], found: Sequence[Estimate], style: int, label: str = "", size: float = 4.5
-) -> None:
-    """Measurements with bars of one standard error."""
+    axes: Axes, x: Sequence[float] | NDArray[np.float64], found: Sequence[Estimate], style: int, label: str = "",
+    size: float = 4.5,
+) -> Any:  # fmt: skip
+    """Measurements with bars of one standard error; what is drawn, for a legend."""
     colour, marker, _ = STYLES[style % len(STYLES)]
-    axes.errorbar(
+    return axes.errorbar(
         list(x), [m.mean for m in found], yerr=[m.standard_error for m in found], color=colour, marker=marker, ms=size,
         lw=0, elinewidth=1.2, capsize=2.5, label=label or None,
     )  # fmt: skip

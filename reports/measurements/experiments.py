@@ -63,6 +63,13 @@ class Experiment:
         return Measured.of(data[self.name][observable])
 
 
+def at_dimensions(
+    name: str, subject: Network | Model, runs: Iterable[tuple[int, int]], **options: Any
+) -> tuple[Experiment, ...]:
+    """One experiment for each dimension with its seeds, named by it; the options are fields of `Experiment`."""
+    return tuple(Experiment(f"{name}, d = {d}", subject, d, seeds, **options) for d, seeds in runs)
+
+
 def own_model(subject: Network | Model) -> Model:
     """The model that a subject is held against: of a network that with its own bulk."""
     return subject.model("network") if isinstance(subject, Network) else subject

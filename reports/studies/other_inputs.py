@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +17,7 @@ from giantsteps.numerics.models.network import Network
 from giantsteps.numerics.saddle_point.ridge import solve
 from giantsteps.reports.command_line.console import estimate_text
 from giantsteps.reports.figures import canvas as draw
-from giantsteps.reports.measurements.experiments import Data, Experiment, Measurement, line_of, own_model
+from giantsteps.reports.measurements.experiments import Data, Experiment, Measurement, at_dimensions, line_of, own_model
 from giantsteps.reports.measurements.study import OURS, Statement, Study, Table, command, stated
 from giantsteps.verify.checks.finite_size import Comparison, Observation, compare
 
@@ -38,13 +39,8 @@ LEVEL = 3.5  # standard errors; 28 comparisons of a right theory go beyond it in
 def experiments_of(case: str, inputs: Inputs) -> tuple[Experiment, ...]:
     """One model with one law of the inputs, at all dimensions."""
     observables = ("test_error", *(MAP if isinstance(CASES[case], Network) else ()))
-    return tuple(
-        Experiment(
-            f"{case}, {inputs.law} {inputs.directions}, d = {d}", CASES[case], d, seeds, inputs, observables,
-            stream=VARIANTS.index(inputs),
-        )
-        for d, seeds in RUNS
-    )  # fmt: skip
+    given: dict[str, Any] = {"inputs": inputs, "observables": observables, "stream": VARIANTS.index(inputs)}
+    return at_dimensions(f"{case}, {inputs.law} {inputs.directions}", CASES[case], RUNS, **given)
 
 
 EXPERIMENTS = tuple(one for case in CASES for inputs in VARIANTS for one in experiments_of(case, inputs))

@@ -248,7 +248,7 @@ def several(row: Row, networks: Networks) -> tuple[Statement, ...]:
 
 def _figure(rows: Sequence[Row]) -> draw.Figure:
     """Density over the histogram of the sample's bulk, the outlier named."""
-    canvas, *all_axes = draw.panels(len(rows), size=(13.0, 4.0))
+    canvas, *all_axes = draw.panels(len(rows), size=(13.0, 4.0), ylabel="density")
     for axes, row in zip(all_axes, rows, strict=True):
         counts, ends = np.histogram(row.bulk, bins=60)
         heights, label, outlier = counts / (row.features * np.diff(ends)), "sample", f"outlier {row.outliers[0]:.0f}"
@@ -271,7 +271,6 @@ def _figure(rows: Sequence[Row]) -> draw.Figure:
         if row.networks is not None:
             draw.line(axes, row.paper.x, row.paper.density, 1, "isotropic rows", lw=1.2)
         draw.legend(axes)
-    all_axes[0].set_ylabel("density")
     caption = (
         f"Lines: the limiting density. Histograms: one sample at d = {DIMENSION} without its outliers, the largest of "
         f"which is named beside its prediction; of networks the mean of {NETWORKS} with one standard error."

@@ -148,7 +148,7 @@ def _figure(case: str, measured: Sequence[Measured], found: Sequence[Divergence]
         draw.line(left, alphas, curve, style, rf"$\lambda = {ridge:g}$" if ridge else r"$\lambda\to 0^+$")
     draw.points(left, ALPHAS, measured, 1)
     left.set(xscale="log", yscale="log", ylim=(0.15, 30.0), xlabel=r"$\alpha$ (width $\beta = 1$)", ylabel="test error")
-    left.set_xticks([0.25, 0.5, 1.0, 2.0, 4.0], ["0.25", "0.5", "1", "2", "4"])
+    draw.ticks(left, (0.25, 0.5, 1.0, 2.0, 4.0))
     left.minorticks_off()
     left.set_title(case)
     for style, one in enumerate(found):

@@ -255,7 +255,7 @@ def _figure(found: Sequence[Point], special: Sequence[Point]) -> draw.Figure:
             draw.points(axes, [p.alpha for p in own], [p.shown for p in own], style, vocabulary)
         axes.set(xscale="log", yscale="log", xlabel=r"samples per dimension $\alpha = n/d$", ylabel="test error")
         axes.set_title("orthogonal rows, equation (159)" if rows else "isotropic rows", fontsize=9)
-        axes.set_xticks([0.25, 0.5, 1.0, 2.0, 4.0, 8.0], ["0.25", "0.5", "1", "2", "4", "8"])
+        draw.ticks(axes, (0.25, 0.5, 1.0, 2.0, 4.0, 8.0))
         axes.set_yticks([0.02, 0.05, 0.1, 0.2, 0.4], ["0.02", "0.05", "0.1", "0.2", "0.4"])
         axes.minorticks_off()
     both[0].set_ylim(top=1.1)  # the legend above all lines

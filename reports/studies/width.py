@@ -217,7 +217,7 @@ def _kernel_table() -> Table:
 
 def _figure(data: Data) -> draw.Figure:
     """Error against the width: fixed rates, the rate proportional to the width, the kernel limit."""
-    canvas, *all_axes = draw.panels(len(CASES), size=(10.4, 4.0))
+    canvas, *all_axes = draw.panels(len(CASES), size=(10.4, 4.0), ylabel="test error")
     widths = [float(width) for width in np.geomspace(0.08, 30.0, 33)]
     for axes, (case, network) in zip(all_axes, CASES.items(), strict=True):
         for style, eta in enumerate((1.0, network.eta)):
@@ -228,9 +228,8 @@ def _figure(data: Data) -> draw.Figure:
         for how, style in (("fixed", 1), ("scaled", 2)):
             draw.points(axes, WIDTHS, _measured(data, case, how), style)
         axes.set(xscale="log", xlabel=r"width $\beta = p/d$", title=case)
-        axes.set_xticks([0.1, 1.0, 10.0], ["0.1", "1", "10"])
+        draw.ticks(axes, (0.1, 1.0, 10.0))
         draw.legend(axes)
-    all_axes[0].set_ylabel("test error")
     caption = (
         "Lines: the paper's theory at two fixed rates and at the best of a grid for every width; dotted: the kernel "
         f"limit without a step, in closed form. Points: networks at d = {DIMENSION}, mean over {SEEDS} with one "

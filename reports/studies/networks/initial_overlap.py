@@ -15,7 +15,7 @@ from giantsteps.numerics.saddle_point.overlapping import solve_overlapping
 from giantsteps.numerics.saddle_point.ridge import solve
 from giantsteps.reports.command_line.console import estimate_text
 from giantsteps.reports.figures import canvas as draw
-from giantsteps.reports.measurements.experiments import Data, Experiment, Measurement, line_of
+from giantsteps.reports.measurements.experiments import Data, Experiment, Measurement, at_dimensions, line_of
 from giantsteps.reports.measurements.study import OURS, Statement, Study, Table, command, stated
 from giantsteps.verify.checks.finite_size import normal_deviate
 
@@ -36,14 +36,8 @@ LEVEL = 4.0  # normal deviate beyond which a map is said to have failed; the pag
 
 def experiments_of(case: str, overlap: float) -> tuple[Experiment, ...]:
     """One network at one overlap, at all dimensions."""
-    network = replace(CASES[case], overlap=overlap)
-    return tuple(
-        Experiment(
-            f"{case}, overlap {overlap:g}, d = {d}", network, d, seeds, observables=tuple(OBSERVED),
-            stream=OVERLAPS.index(overlap),
-        )
-        for d, seeds in RUNS
-    )  # fmt: skip
+    network, stream = replace(CASES[case], overlap=overlap), OVERLAPS.index(overlap)
+    return at_dimensions(f"{case}, overlap {overlap:g}", network, RUNS, observables=tuple(OBSERVED), stream=stream)
 
 
 EXPERIMENTS = tuple(one for case in CASES for overlap in OVERLAPS for one in experiments_of(case, overlap))

@@ -167,7 +167,7 @@ def _place(best: BestEta) -> str:
 
 def _figure(cases: Sequence[Case], data: Data) -> draw.Figure:
     """Both theories and the measurements over eta, one panel per network."""
-    canvas, *all_axes = draw.panels(len(cases), size=(13.0, 3.5))
+    canvas, *all_axes = draw.panels(len(cases), size=(13.0, 3.5), ylabel="test error")
     for axes, case in zip(all_axes, cases, strict=True):
         network, etas = CASES[case.name]
         grid = np.geomspace(etas[0], etas[-1], 21)
@@ -179,9 +179,7 @@ def _figure(cases: Sequence[Case], data: Data) -> draw.Figure:
         own = [one.measured(data) for one in EXPERIMENTS if one.name.startswith(f"{case.name}, ")]
         draw.points(axes, etas, own, 4, "networks")
         axes.set(xscale="log", xlabel=r"$\tilde\eta$", title=case.name)
-        axes.set_xticks([0.5, 2.0, 8.0], ["0.5", "2", "8"])
-        axes.minorticks_off()
-    all_axes[0].set_ylabel("test error")
+        draw.ticks(axes, (0.5, 2.0, 8.0))
     draw.legend(all_axes[0])
     caption = (
         f"Networks named by student and target at their fixed ridge; points: d = {DIMENSION}, mean over {SEEDS} "

@@ -10,7 +10,7 @@ import numpy as np
 from giantsteps.numerics.models.network import Network
 from giantsteps.numerics.saddle_point.ridge import solve
 from giantsteps.reports.figures import canvas as draw
-from giantsteps.reports.measurements.experiments import Data, Experiment, Measured, Measurement, line_of
+from giantsteps.reports.measurements.experiments import Data, Experiment, Measured, Measurement, at_dimensions, line_of
 from giantsteps.reports.measurements.study import OURS, Statement, Study, Table, command, stated
 
 SLUG = "second_step"
@@ -29,10 +29,7 @@ OBSERVED = ("test_error", "training_error", "spike", "alignment", "bulk")
 def experiments_of(case: str, steps: int, eta: float) -> tuple[Experiment, ...]:
     """One network at one rate after one or two steps, at both dimensions."""
     network = replace(CASES[case], eta=eta, steps=steps)
-    return tuple(
-        Experiment(f"{case}, steps {steps}, eta {eta:g}, d = {d}", network, d, seeds, observables=OBSERVED)
-        for d, seeds in RUNS
-    )
+    return at_dimensions(f"{case}, steps {steps}, eta {eta:g}", network, RUNS, observables=OBSERVED)
 
 
 EXPERIMENTS = tuple(
@@ -49,9 +46,9 @@ class Row:
     eta: float
     theory: float
     errors: tuple[Measured, ...]
-    difference: Measured
-    alignments: tuple[Measured, ...]
     extrapolated: tuple[float, ...]
+    alignments: tuple[Measured, ...]
+    difference: Measured
 
     @property
     def z(self) -> float:
@@ -68,9 +65,9 @@ def row_of(case: str, eta: float, data: Data) -> Row:
         eta,
         one_step(CASES[case], eta),
         tuple(run[-1].measured(data) for run in runs),
-        Measured.of(np.subtract(two, one).tolist()),
-        tuple(run[-1].measured(data, "alignment") for run in runs),
         tuple(line_of(data, run).intercept for run in runs),
+        tuple(run[-1].measured(data, "alignment") for run in runs),
+        Measured.of(np.subtract(two, one).tolist()),
     )
 
 
@@ -156,7 +153,7 @@ def _table(case: str, rows: Sequence[Row]) -> Table:
 
 def _figure(own: dict[str, list[Row]]) -> draw.Figure:
     """Test error against the rate with one and two steps, one panel per network."""
-    canvas, *all_axes = draw.panels(len(CASES), size=(13.0, 3.9))
+    canvas, *all_axes = draw.panels(len(CASES), size=(13.0, 3.9), ylabel="test error")
     grid = [float(eta) for eta in np.geomspace(min(ETAS), max(ETAS), 21)]
     for axes, (case, rows) in zip(all_axes, own.items(), strict=True):
         once, twice = ([one_step(CASES[case], eta, batches) for eta in grid] for batches in (1.0, 2.0))
@@ -166,9 +163,7 @@ def _figure(own: dict[str, list[Row]]) -> draw.Figure:
             draw.points(axes, ETAS, [row.errors[k] for row in rows], k, label)
         draw.line(axes, ETAS, [row.errors[1].mean for row in rows], 1, ls=":", lw=1.0)
         axes.set(xscale="log", xlabel=r"$\tilde\eta$", title=case)
-        axes.set_xticks([0.25, 1.0, 4.0], ["0.25", "1", "4"])
-        axes.minorticks_off()
-    all_axes[0].set_ylabel("test error")
+        draw.ticks(axes, (0.25, 1.0, 4.0))
     canvas.legend(
         *all_axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=4, frameon=False, fontsize=9
     )

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from giantsteps.reports.figures.canvas import Figure
-from giantsteps.reports.measurements.study import Statement, Study, command, stated
+from giantsteps.reports.measurements.study import Statement
 
 Array = NDArray[np.float64]
 
@@ -77,18 +77,3 @@ def alike(pairs: Sequence[tuple[Series, Series]], says: str, source: str) -> Sta
         if sure
         else "no difference can be told from zero at this many samples",
     )
-
-
-def page(
-    number: int, title: str, settings: str, figure: Figure, says: Callable[[Plotted], Sequence[Statement]]
-) -> Study:
-    """The page of one figure of the paper: its settings, and what the text says of it, decided on what it plots."""
-    statements = says(plotted(figure))
-    seen = sum(statement.seen for statement in statements)
-    text = (
-        settings,
-        f"What the text says of it is decided on the plotted data: {seen} of {len(statements)} statements are seen. "
-        "How much is agreement, or sizable, the sources do not say.",
-    )
-    slug, title = f"figure_{number}", f"Figure {number}: {title}"
-    return Study(slug, title, text, (stated(statements),), (figure,), command("figures"))
