@@ -23,7 +23,7 @@ from giantsteps.reports.measurements.normal_deviates import (
 )
 from giantsteps.reports.measurements.study import OURS, Statement, Study, Table, stated
 from giantsteps.reports.measurements.theory import landmark
-from giantsteps.verify.checks.finite_size import CONFIRMED, INCONCLUSIVE, REFUTED, Comparison, Report, normal_deviate
+from giantsteps.verify.checks.finite_size import CONFIRMED, INCONCLUSIVE, REFUTED, Report, normal_deviate
 
 Array = NDArray[np.float64]
 
@@ -44,10 +44,6 @@ class Judged:
     item: Item
     drawn: Drawn
     report: Report
-
-    def comparison(self, observable: str) -> Comparison:
-        """The comparison of one observable."""
-        return next(c for c in self.report.comparisons if c.observable == observable)
 
 
 def study() -> Study | None:
@@ -112,14 +108,14 @@ def _verdicts(judged: Sequence[Judged]) -> Statement:
     found = f"of {len(models)} models of {len({j.item.key for j in models})} items {_counted(models)}"
     found += f"; in the basins of second lowest minima, no items of their own, {_counted(more)}" if more else ""
     noisy = [j for j in judged if j.report.verdict == INCONCLUSIVE]
-    caught = [limit for j in noisy if (limit := j.comparison("test_error").smallest_detectable) is not None]
+    caught = [limit for j in noisy if (limit := j.report.comparison("test_error").smallest_detectable) is not None]
     if caught:
         found += (
             f"; INCONCLUSIVE is no pass: errors above {min(caught):.0%} to {max(caught):.0%} of the test error would "
             f"have been caught there, {sum('he(3' in j.drawn.name for j in noisy)} of them have the cubic target, "
             "whose errors have heavy tails"
         )
-    open_ = [j for j in noisy if j.comparison("test_error").smallest_detectable is None]
+    open_ = [j for j in noisy if j.report.comparison("test_error").smallest_detectable is None]
     refuted = [j for j in judged if j.report.verdict == REFUTED]
     told = [f"{j.item.title}, {j.drawn.name.split(':')[0]}: {j.report.sentence}" for j in (*refuted, *open_)]
     return Statement("no extension of the theory is refuted", OURS, not refuted, "; ".join([found, *told]))
@@ -152,10 +148,12 @@ def _tested(z: Sequence[float] | Array) -> str:
 
 def _counted_apart(judged: Sequence[Judged]) -> Statement:
     """The same without the comparisons that confirm nothing, and without second basins."""
-    scored = [j for j in judged if j.comparison("test_error").z is not None]
+    scored = [j for j in judged if j.report.comparison("test_error").z is not None]
     weak = [j for j in scored if j.report.verdict == INCONCLUSIVE]
     again = [j for j in scored if j.item not in ITEMS]
-    plain = [z for j in scored if j not in weak and j not in again if (z := j.comparison("test_error").z) is not None]
+    plain = [
+        z for j in scored if j not in weak and j not in again if (z := j.report.comparison("test_error").z) is not None
+    ]
     return Statement(
         "and do so without those that support little", OURS, look_normal(plain),
         f"{len(judged) - len(scored)} of {len(judged)} comparisons have no deviate; {len(weak)} other INCONCLUSIVE "
@@ -194,8 +192,8 @@ def _items_table(judged: Sequence[Judged]) -> Table:
     for item in {j.item.key: j.item for j in judged}.values():
         own = [j for j in judged if j.item.key == item.key]
         z = [abs(c.z) for j in own for c in j.report.comparisons if c.z is not None]
-        tests = [abs(j.comparison("test_error").z or 0.0) for j in own]
-        caught = [j.comparison("test_error").smallest_detectable or np.inf for j in own]
+        tests = [abs(j.report.comparison("test_error").z or 0.0) for j in own]
+        caught = [j.report.comparison("test_error").smallest_detectable or np.inf for j in own]
         verdicts = ", ".join(
             f"{count} {verdict}"
             for verdict in _VERDICTS
@@ -235,7 +233,7 @@ def _observables_table(found: Mapping[str, list[float]], networks: list[float]) 
 def _models_table(judged: Sequence[Judged]) -> Table:
     rows = []
     for j in judged:
-        c = j.comparison("test_error")
+        c = j.report.comparison("test_error")
         theory, fit = c.theory, c.fit
         if theory is None or fit is None or c.extrapolated is None or c.z is None:
             measured_text, z = "-", "-"

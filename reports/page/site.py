@@ -36,7 +36,7 @@ from giantsteps.reports.page.graph.links import linked_page, places_of, places_s
 from giantsteps.reports.page.misprints import coverage, misprints
 from giantsteps.reports.page.results import stated
 from giantsteps.reports.page.sources import SLIDES, by_source, document, document_of
-from giantsteps.reports.page.studies import FIRST, PLACES
+from giantsteps.reports.page.studies import FIRST, figure_places
 from giantsteps.reports.page.trust import measures
 from giantsteps.reports.page.views import (
     ClaimView,
@@ -288,14 +288,13 @@ def _others(material: Material, claims: Sequence[ClaimView]) -> list[Page]:
     ledger = material.ledger
     slides = coverage(ledger)
     shown = {"study-" + anchor(study.slug) for study in material.studies}
-    places = [place for place in PLACES if place[-1] in shown]
     beyond = [claim for claim in claims if claim.entry.claim.id.startswith("beyond.")]
     printed = {"misprints": misprints(ledger), "conventions": misprints(ledger, conventions)}
     graph = Markup(svg(groups(ledger), links(ledger)))
     glossary = [(glyph(row), row.meaning, row.scaling) for row in material.glossary]
     about = document(SLIDES)
     return [
-        *([_page("figures.html", "Figures", places=places)] if places else []),
+        *([_page("figures.html", "Figures", places=listed)] if (listed := figure_places(material.studies)) else []),
         _page("network.html", "The network's own bulk", beyond=beyond, trial="study-network-trial" in shown),
         *_studies(material.studies),
         *_gallery(material.gallery),

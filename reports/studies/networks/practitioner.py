@@ -182,8 +182,8 @@ def says(cases: Sequence[Case]) -> tuple[Statement, ...]:
         Statement(
             "an even part of the activation stretches the bulk along what the target has of even order", OURS,
             all(b > a for a, b in stretched.values()),
-            "mean square of the rows along the target over that in the mean direction, "
-            f"for {odd} and {mixed} at eta = {EVEN_ETA:g}: {listed}",
+            f"mean square of the rows along the target over the mean of all directions, for {odd} and {mixed} at eta = "
+            f"{EVEN_ETA:g}: {listed}",
         ),
         Statement(
             "networks follow their own theory, not the isotropic one", OURS, near < 2.0 < far,

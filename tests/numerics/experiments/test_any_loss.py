@@ -52,7 +52,7 @@ def test_every_loss_agrees_with_its_theory(loss: str) -> None:
 def test_a_learned_bias_agrees() -> None:
     found = compared(SHIFTED, learned=True)
     assert found.report.verdict == CONFIRMED, found.report.sentence
-    bias = next(c for c in found.report.comparisons if c.observable == "bias")
+    bias = found.report.comparison("bias")
     assert bias.verdict == CONFIRMED
     # The bias is of order one: the comparison is not one of zeros.
     assert abs(found.limit["bias"]) > 0.3

@@ -166,7 +166,7 @@ def test_the_trial_of_any_activation_refutes_the_theory_where_samples_move(name:
     assert f"seen | {counts[CONFIRMED]} CONFIRMED" in shown(any_activation.page(data))
     one = next(j for j in right if j.reports["network"].verdict == CONFIRMED)
     # Off by three times what is tolerated, at every dimension.
-    off = 3.0 * next(c.tolerance or 0.0 for c in one.reports["network"].comparisons if c.observable == name)
+    off = 3.0 * (one.reports["network"].comparison(name).tolerance or 0.0)
     runs = data[predicted.KEY][one.entry.drawn.name]
     moved = {d: found | {name: [x + off for x in found[name]]} for d, found in runs.items()}
     text = shown(any_activation.page({predicted.KEY: data[predicted.KEY] | {one.entry.drawn.name: moved}}))
