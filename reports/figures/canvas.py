@@ -95,6 +95,12 @@ def legend(axes: Axes, **options: Any) -> None:
     axes.legend(**({"frameon": True, "framealpha": 0.9, "edgecolor": "#cccccc", "fontsize": 8.5} | options))
 
 
+def legend_outside(canvas: Canvas, axes: Axes, **options: Any) -> None:
+    """The labels of the series of one panel, for all of them, beneath the panels."""
+    usual = {"loc": "outside lower center", "ncols": 4, "frameon": False, "fontsize": 9}
+    canvas.legend(*axes.get_legend_handles_labels(), **(usual | options))
+
+
 def ticks(axes: Axes, at: Sequence[float]) -> None:
     """These values of x and no others, as decimal numbers."""
     from matplotlib.ticker import FixedLocator, NullLocator

@@ -150,5 +150,5 @@ def drawn_rows(rows: Sequence[Row], slug: str, title: str, caption: str) -> canv
     ratios.invert_yaxis()
     for axes in (ratios, deviates):
         axes.axvline(0.0, color=canvas.DARK, lw=0.8)
-    drawing.legend(*deviates.get_legend_handles_labels(), loc="outside upper right", ncols=2, frameon=False, fontsize=9)
+    canvas.legend_outside(drawing, deviates, loc="outside upper right", ncols=2)
     return canvas.finished(drawing, slug, title, caption)

@@ -217,7 +217,7 @@ def _figure(rows: Sequence[Row]) -> draw.Figure:
         axes.axvline(0.0, color=draw.DARK, lw=0.8)
         axes.set_yticks(list(range(len(own)))[::-1], [row.name for row in own], fontsize=7.5)
         axes.set(xlabel="measurement above the Gaussian theory, per cent", title=f"{directions} directions")
-    canvas.legend(*left.get_legend_handles_labels(), loc="outside lower center", ncols=4, frameon=False, fontsize=9)
+    draw.legend_outside(canvas, left)
     caption = (
         "Spiked random features and networks named by student and target; test error extrapolated from d = "
         f"{RUNS[0][0]} to {RUNS[-1][0]}, above the Gaussian theory, bars of two standard errors. Left: target and "

@@ -39,12 +39,10 @@ EXPERIMENTS = tuple(
 
 @dataclass(frozen=True)
 class Row:
-    """One network at one learning rate after one and after two steps, and the one-step theory; means at the largest
-    dimension, and test errors extrapolated from both. `difference`: two steps less one."""
+    """One network at one learning rate after one and after two steps; means at the largest dimension, and test errors
+    extrapolated from both. `difference`: two steps less one."""
 
-    case: str
     eta: float
-    theory: float
     errors: tuple[Measured, ...]
     extrapolated: tuple[float, ...]
     alignments: tuple[Measured, ...]
@@ -61,9 +59,7 @@ def row_of(case: str, eta: float, data: Data) -> Row:
     runs = [experiments_of(case, steps, eta) for steps in (1, 2)]
     one, two = (data[run[-1].name]["test_error"] for run in runs)
     return Row(
-        case,
         eta,
-        one_step(CASES[case], eta),
         tuple(run[-1].measured(data) for run in runs),
         tuple(line_of(data, run).intercept for run in runs),
         tuple(run[-1].measured(data, "alignment") for run in runs),
@@ -78,9 +74,9 @@ def one_step(network: Network, eta: float, batches: float = 1.0) -> float:
 
 def page(data: Data) -> Study:
     """The page from the samples."""
-    rows = [row_of(case, eta, data) for case in CASES for eta in ETAS]
+    own = {case: [row_of(case, eta, data) for eta in ETAS] for case in CASES}
+    rows = [row for found in own.values() for row in found]
     helped, hurt = sum(row.z < -3.0 for row in rows), sum(row.z > 3.0 for row in rows)
-    own = {case: [row for row in rows if row.case == case] for case in CASES}
     text = (
         "The theory knows one gradient step. Here networks take one or two, by simulation only, each step of the same "
         f"rate on $n_0$ fresh samples; then the readout is fitted as before. Means over {SEEDS} networks at "
@@ -94,7 +90,7 @@ def page(data: Data) -> Study:
             f"each), and at {len(rows) - helped - hurt} no difference is seen",
         ),
         *(_gains(case, found) for case, found in own.items()),
-        *_alignment(rows),
+        *_alignment(own),
     )  # fmt: skip
     tables = (stated(statements), *(_table(case, found) for case, found in own.items()))
     return Study(SLUG, "A second gradient step", text, tables, (_figure(own),), command(SLUG))
@@ -115,7 +111,8 @@ def _gains(case: str, rows: Sequence[Row]) -> Statement:
     )  # fmt: skip
 
 
-def _alignment(rows: Sequence[Row]) -> tuple[Statement, ...]:
+def _alignment(own: dict[str, list[Row]]) -> tuple[Statement, ...]:
+    rows = [row for found in own.values() for row in found]
     small = [row.alignments for row in rows if row.eta == min(ETAS)]
     before, after = (float(np.mean([pair[k].mean for pair in small])) for k in (0, 1))
     better = sum(row.alignments[1].mean > row.alignments[0].mean for row in rows)
@@ -123,7 +120,9 @@ def _alignment(rows: Sequence[Row]) -> tuple[Statement, ...]:
         case: replace(network, alpha0=2.0 * network.alpha0).model("isotropic").alignment
         for case, network in CASES.items()
     }
-    beyond = sum(row.alignments[1].mean - 3.0 * row.alignments[1].error > limits[row.case] for row in rows)
+    beyond = sum(
+        row.alignments[1].mean - 3.0 * row.alignments[1].error > limits[case] for case in own for row in own[case]
+    )
     return (
         Statement(
             "the mean row is nearer to the target after the second step", OURS, 2 * better > len(rows),
@@ -144,8 +143,9 @@ def _table(case: str, rows: Sequence[Row]) -> Table:
         f"{network.ridge:g}, d = {LARGEST}",
         "eta | one-step theory | one step | two steps | to infinite d: one | two | alignment, one | two",
         (
-            f"{row.eta:g} | {row.theory:.4f} | {row.errors[0]} | {row.errors[1]} | {row.extrapolated[0]:.4f} | "
-            f"{row.extrapolated[1]:.4f} | {row.alignments[0].mean:.3f} | {row.alignments[1].mean:.3f}"
+            f"{row.eta:g} | {one_step(network, row.eta):.4f} | {row.errors[0]} | {row.errors[1]} | "
+            + " | ".join(f"{x:.4f}" for x in row.extrapolated)
+            + f" | {row.alignments[0].mean:.3f} | {row.alignments[1].mean:.3f}"
             for row in rows
         ),
     )
@@ -164,9 +164,7 @@ def _figure(own: dict[str, list[Row]]) -> draw.Figure:
         draw.line(axes, ETAS, [row.errors[1].mean for row in rows], 1, ls=":", lw=1.0)
         axes.set(xscale="log", xlabel=r"$\tilde\eta$", title=case)
         draw.ticks(axes, (0.25, 1.0, 4.0))
-    canvas.legend(
-        *all_axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=4, frameon=False, fontsize=9
-    )
+    draw.legend_outside(canvas, all_axes[0])
     caption = (
         f"Test error against the rescaled learning rate, networks at d = {LARGEST}, mean over {SEEDS} with one "
         "standard error. Solid: the network's own theory for one step; dash-dotted: for one step on as many samples as "

@@ -13,17 +13,7 @@ import pytest
 from giantsteps.reports.activation.gallery import Card, Goal
 from giantsteps.reports.page.site import site
 from giantsteps.verify.claims.paper import PAPER
-from tests.reports.templates.material import (
-    NUMBER,
-    ROWS,
-    STUDIES,
-    Row,
-    claim_page,
-    files,
-    given_of,
-    material,
-    page,
-)
+from tests.reports.templates.material import NUMBER, ROWS, STUDIES, Row, claim_page, files, given_of, material, page
 from tests.reports.templates.reading import badges, cells, facts, links, of_class, read, words
 from tests.shared.report_page import pages_of
 
