@@ -97,7 +97,7 @@ def legend(axes: Axes, **options: Any) -> None:
 
 def legend_outside(canvas: Canvas, axes: Axes, **options: Any) -> None:
     """The labels of the series of one panel, for all of them, beneath the panels."""
-    usual = {"loc": "outside lower center", "ncols": 4, "frameon": False, "fontsize": 9}
+    usual: dict[str, Any] = {"loc": "outside lower center", "ncols": 4, "frameon": False, "fontsize": 9}
     canvas.legend(*axes.get_legend_handles_labels(), **(usual | options))
 
 
