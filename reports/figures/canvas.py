@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from giantsteps.numerics.experiments.ridge import Estimate
 from giantsteps.reports.figures.svg import svg_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure as Canvas
+
+    from giantsteps.numerics.experiments.ridge import Estimate
 
 # Okabe and Ito's palette, the colours that stay apart for colour-blind readers and dark enough on white; each with
 # its own marker and dash.
