@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -10,9 +11,10 @@ import numpy as np
 
 from giantsteps.reports.figures import canvas
 from giantsteps.reports.measurements.experiments import read
-from giantsteps.reports.measurements.measured_networks import CALIBRATED, DATA, POINTS, Data, judge
+from giantsteps.reports.measurements.measured_networks import DATA, POINTS, Data, judge
+from giantsteps.reports.measurements.normal_deviates import deviates, look_normal, normality, spread
 from giantsteps.reports.measurements.study import OURS, Statement, Study, Table, stated
-from giantsteps.verify.checks.finite_size import Comparison
+from giantsteps.verify.checks.finite_size import CONFIRMED, INCONCLUSIVE, REFUTED, Comparison, Report
 
 SLUG = "network_trial"
 COMMAND = "python -m benchmarks.networks network_trial simulate"
@@ -27,14 +29,15 @@ _STYLES = {"isotropic": ("#D55E00", "s", "isotropic bulk"), "network": ("#0072B2
 
 @dataclass(frozen=True)
 class Row:
-    """One network: the comparisons of its observables with both theories, theory -> observable -> comparison."""
+    """One network: what the finite-size protocol says of each theory."""
 
     name: str
-    of: Mapping[str, Mapping[str, Comparison]]
+    reports: Mapping[str, Report]
+    more: str = ""  # of its name, for the table
 
     def test(self, theory: str) -> Comparison:
-        """That of the test error."""
-        return self.of[theory]["test_error"]
+        """The comparison of its test error."""
+        return self.reports[theory].comparison("test_error")
 
     def off(self, theory: str) -> tuple[float, float]:
         """A theory's test error over the measurement at infinite d, and the relative standard error times that."""
@@ -48,24 +51,52 @@ class Row:
         """The deviate of its test error."""
         return self.test(theory).z or 0.0
 
-    def deviates(self, theory: str, names: Sequence[str]) -> list[float]:
-        """The deviates of these observables, where the theory has them."""
-        found = (self.of[theory].get(name) for name in names)
-        return [one.z for one in found if one is not None and one.z is not None]
-
     def largest(self, theory: str) -> float:
-        """The largest deviate of all; chi, no order parameter of the isotropic theory, is not held against that."""
-        return max(map(abs, self.deviates(theory, [name for name in self.of[theory] if name != "chi"])))
+        """The largest deviate of what decides."""
+        return max(abs(one.z or 0.0) for one in self.reports[theory].comparisons)
 
-    @property
-    def measured(self) -> float:
-        """The test error at infinite d, by the network's theory at finite d."""
-        return self.test("network").extrapolated or math.nan
 
-    @property
-    def caught(self) -> float:
-        """The relative error of a test error that would have been refuted."""
-        return (self.test("network").smallest_detectable or math.inf) / self.measured
+def stands(rows: Sequence[Row], theory: str, source: str) -> Statement:
+    """The verdicts on a theory, its deviates, and what the protocol says where the network's own is refuted."""
+    reports = [row.reports[theory] for row in rows]
+    counts = Counter(report.verdict for report in reports)
+    listed = ", ".join(f"{counts[verdict]} {verdict}" for verdict in (CONFIRMED, INCONCLUSIVE, REFUTED))
+    found = deviates([report.comparisons for report in reports])
+    tests = np.array(found["test_error"])
+    squares = ", ".join(f"{name.replace('_', ' ')} {np.sqrt(np.mean(np.square(z))):.2g}" for name, z in found.items())
+    refuted = [f"{row.name}: {row.reports[theory].sentence}" for row in rows if row.reports[theory].verdict == REFUTED]
+    return Statement(
+        f"the theory of {'their own' if theory == 'network' else 'an isotropic'} bulk stands", source, not refuted,
+        f"{listed}; its deviates are at most {max(abs(z) for zs in found.values() for z in zs):.1f} in size, in the "
+        f"test error at {sum(abs(row.z(theory)) > BEYOND for row in rows)} networks and in anything at "
+        f"{sum(row.largest(theory) > BEYOND for row in rows)} beyond {BEYOND:g}; root mean squares {squares} (1 +- "
+        f"{(2 * len(tests)) ** -0.5:.2f} for a right theory); its test errors "
+        f"{'look' if look_normal(tests) else 'do not look'} standard normal (Kolmogorov and Smirnov "
+        f"{normality(tests):.2g}, sum of squares {spread(tests):.2g})"
+        + (f"; refuted: {'; '.join(refuted)}" if refuted and theory == "network" else ""),
+    )  # fmt: skip
+
+
+def numbers(rows: Sequence[Row]) -> Table:
+    """Test errors by both theories and as measured, and the verdicts."""
+
+    def shown(value: float | None, digits: str) -> str:
+        return "" if value is None else format(value, digits)
+
+    tests = [(row, row.test("isotropic"), row.test("network")) for row in rows]
+    return Table.of(
+        "Test errors by both theories and as measured, extrapolated; the deviate of the network's own theory, the "
+        "largest of the isotropic one over what decides; the relative error of a test error that would have been "
+        "caught; verdicts",
+        "network | isotropic | own | measured | z of own | largest z of isotropic | caught | own bulk | isotropic bulk",
+        (
+            f"{row.name}{row.more} | {shown(other.theory, '.4g')} | {shown(own.theory, '.4g')} | "
+            f"{shown(own.extrapolated, '.4g')} | {shown(own.z, '+.1f')} | {row.largest('isotropic'):.1f} | "
+            f"{shown(own.smallest_detectable, '.0%')} | {row.reports['network'].verdict} | "
+            f"{row.reports['isotropic'].verdict}"
+            for row, other, own in tests
+        ),
+    )
 
 
 def judged(data: Data) -> list[Row]:
@@ -84,24 +115,8 @@ def page(rows: Sequence[Row]) -> Study:
     """The page from the networks."""
     sizes = [dimension for point in POINTS for dimension, _ in point.runs]
     reached = f"d = {min(sizes)} to {max(sizes)}"
-    z = np.array([z for row in rows for z in row.deviates("network", CALIBRATED)])
-    furthest = max(abs(row.z("network")) for row in rows)
-    off = sum(abs(row.z("isotropic")) > BEYOND for row in rows)
-    anywhere = sum(row.largest("isotropic") > BEYOND for row in rows)
-    limits = [row.caught for row in rows]
-    statements = (
-        Statement(
-            "the theory of the network's own bulk stands", OURS, bool(np.max(np.abs(z)) < 4.0),
-            f"{furthest:.1f} standard errors from the test error at most; {len(z)} deviates in test error, training "
-            f"error, m, zeta and q2 are at most {np.max(np.abs(z)):.1f}, their root mean square is "
-            f"{np.sqrt(np.mean(z**2)):.2f} (seen: below 4; 1 for a right theory)",
-        ),
-        Statement(
-            "the isotropic theory stands", "Result 3.3", anywhere == 0,
-            f"off by more than {BEYOND:g} standard errors in the test error at {off} of {len(rows)} networks, and in "
-            f"one or more numbers that it predicts at {anywhere}",
-        ),
-    )  # fmt: skip
+    limits = [row.test("network").smallest_detectable or math.inf for row in rows]
+    statements = (stands(rows, "network", OURS), stands(rows, "isotropic", "Result 3.3"))
     text = (
         f"{len(rows)} networks after a real gradient step, {reached}, extrapolated to infinite d.",
         "What this does not show. The networks were chosen, not drawn, to reach far (large steps, small and large "
@@ -111,20 +126,12 @@ def page(rows: Sequence[Row]) -> Study:
         "readout at ratios of order one; deviates of one network depend on each other; and the limit is reached late "
         "after violent steps (d = 400 is not large there).",
     )
-    numbers = Table.of(
-        "Test errors at infinite d; z is the measurement above each theory in standard errors",
-        "network | measured | isotropic, z | network, z | would have caught",
-        (
-            f"{row.name} | {row.measured:.4g} | {row.z('isotropic'):+.1f} | {row.z('network'):+.1f} | {row.caught:.0%}"
-            for row in rows
-        ),
-    )
     caption = (
         f"{len(rows)} networks after one gradient step, named by student and target, ridge regression of the readout; "
         f"test errors at {reached}, extrapolated to infinite d. {MARKS}"
     )
     figure = drawn_rows(rows, SLUG, "Test errors of real networks against both theories", caption)
-    return Study(SLUG, "Networks beside both theories", text, (stated(statements), numbers), (figure,), COMMAND)
+    return Study(SLUG, "Networks beside both theories", text, (stated(statements), numbers(rows)), (figure,), COMMAND)
 
 
 def drawn_rows(rows: Sequence[Row], slug: str, title: str, caption: str) -> canvas.Figure:

@@ -170,7 +170,7 @@ def test_the_trial_of_any_activation_refutes_the_theory_where_samples_move(name:
     runs = data[predicted.KEY][one.entry.drawn.name]
     moved = {d: found | {name: [x + off for x in found[name]]} for d, found in runs.items()}
     text = shown(any_activation.page({predicted.KEY: data[predicted.KEY] | {one.entry.drawn.name: moved}}))
-    assert f"refuted: {one.entry.activation} / {one.entry.target}: " in text
+    assert f"refuted: {one.entry.activation} / {one.entry.target}, alpha0" in text
 
 
 def test_the_spectrum_page_follows_the_sample() -> None:
