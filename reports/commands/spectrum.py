@@ -221,15 +221,17 @@ def draw(found: Spectrum, sampled: Any) -> Figure:
     import numpy as np
 
     from giantsteps.reports.figures.canvas import panels
-    from giantsteps.reports.figures.results import into
+    from giantsteps.reports.figures.results import BLUE, into
 
     canvas, axes = panels(size=(6.4, 3.8))
     into(found, axes)
+    # What plays no part in a spectrum has a value in the title that nobody gave.
+    axes.set(title="", xlabel="eigenvalue of ΦᵀΦ/p")
+    axes.plot([], [], color=BLUE, label="theory")
     if sampled is not None:
         inside = sampled[(sampled > 1e-9) & (sampled < axes.get_xlim()[1])]
         heights, ends = np.histogram(inside, bins=60)
-        axes.stairs(
-            heights / (len(sampled) * np.diff(ends)), ends, fill=True, color="#CCCCCC", label="sample", zorder=0
-        )
-        axes.legend(frameon=False)
+        density = heights / (len(sampled) * np.diff(ends))
+        axes.stairs(density, ends, fill=True, color="#CCCCCC", label="sample", zorder=0)
+    axes.legend(frameon=False)
     return canvas  # type: ignore[no-any-return]
