@@ -116,9 +116,12 @@ def of_trial() -> list[Run]:
 
 def of_list(trial: drawn.Trial) -> list[Run]:
     """Networks of a drawn list, small ones first: a stop leaves the most networks measured."""
-    listed = sorted(
-        enumerate(drawn.draw(trial)), key=lambda one: one[1].beta * (one[1].steps * one[1].alpha0 + one[1].alpha)
-    )
+
+    def size(numbered: tuple[int, drawn.Entry]) -> float:
+        one = numbered[1].network
+        return one.beta * (one.steps * one.alpha0 + one.alpha)
+
+    listed = sorted(enumerate(drawn.draw(trial)), key=size)
     several = len(trial.steps) > 1
     kept = drawn.MEASURED + (OBSERVABLES if several else ())
     found = [

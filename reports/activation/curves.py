@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from giantsteps.derivations.activations.activation import Activation
 from giantsteps.numerics.gaussian.least_squares import least_norm
-from giantsteps.reports.figures.canvas import line, panels
+from giantsteps.reports.figures import canvas as figures
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -20,9 +20,6 @@ Array = NDArray[np.float64]
 
 _REACH = 3.0
 _POINTS = 301
-_COLUMNS, _ROWS = 61, 12
-# Of a row: what lies in the middle between two is drawn in the upper one, however it is rounded.
-_ROUNDING = 1e-9
 
 
 @dataclass(frozen=True)
@@ -71,6 +68,10 @@ def curves(activation: Activation, target: Activation, spike: float, bulk: float
     return Curves(
         spike, bulk, kappa, compile_numpy(target.expression)(kappa), at.mu0, kappa * at.mu1, at.mu2, *projections
     )
+
+
+# Of characters; and of a row: what lies in the middle between two is drawn in the upper one, however it is rounded.
+_COLUMNS, _ROWS, _ROUNDING = 61, 12, 1e-9
 
 
 def block_plot(found: Curves) -> str:
@@ -123,7 +124,7 @@ def in_proportion(lines: tuple[tuple[str, Array], ...]) -> list[tuple[str, Array
 
 def draw(found: Curves, title: str) -> Figure:
     """The figure: the functions of the activation on the left, the target and its projections on the right."""
-    canvas, left, right = panels(2, size=(9.0, 3.6))
+    canvas, left, right = figures.panels(2, size=(9.0, 3.6))
     style = 0
     shown = (
         (left, in_proportion(((r"$\mu_0$", found.mu0), (r"$\kappa\,\mu_1$", found.slope), (r"$\mu_2$", found.mu2)))),
@@ -134,7 +135,7 @@ def draw(found: Curves, title: str) -> Figure:
     )
     for axes, lines in shown:
         for label, values in lines:
-            line(axes, found.kappa, values, style, label, lw=1.6)
+            figures.line(axes, found.kappa, values, style, label, lw=1.6)
             style += 1
         axes.set_xlabel(r"projection on the spike $\kappa$")
         axes.legend(fontsize=8)

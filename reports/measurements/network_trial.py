@@ -136,7 +136,7 @@ def page(rows: Sequence[Row]) -> Study:
 
 def drawn_rows(rows: Sequence[Row], slug: str, title: str, caption: str) -> canvas.Figure:
     """Networks beside both theories: left how far each theory is off, right the deviates."""
-    drawing, ratios, deviates = canvas.panels(2, size=(9.7, 0.36 * len(rows) + 1.5), share_y=True)
+    drawing, ratios, scores = canvas.panels(2, size=(9.7, 0.36 * len(rows) + 1.5), share_y=True)
     places = range(len(rows))
     for theory, shift in zip(THEORIES, (-0.13, 0.13), strict=True):
         colour, marker, label = _STYLES[theory]
@@ -146,16 +146,16 @@ def drawn_rows(rows: Sequence[Row], slug: str, title: str, caption: str) -> canv
             [100 * (ratio - 1) for ratio, _ in found], heights, xerr=[200 * error for _, error in found], fmt=marker,
             color=colour, ms=5, lw=1, capsize=2, label=label,
         )  # fmt: skip
-        deviates.plot([row.z(theory) for row in rows], heights, marker, color=colour, ms=5, label=label)
-    deviates.axvspan(-2, 2, color="#e6eef5", zorder=0)
+        scores.plot([row.z(theory) for row in rows], heights, marker, color=colour, ms=5, label=label)
+    scores.axvspan(-2, 2, color="#e6eef5", zorder=0)
     for side in (-BEYOND, BEYOND):
-        deviates.axvline(side, color="#777777", lw=0.8, ls=":")
+        scores.axvline(side, color="#777777", lw=0.8, ls=":")
     ratios.set_xlabel("theory above measurement, per cent", fontsize=8.5)
-    deviates.set_xlabel("measured above theory, standard errors", fontsize=8.5)
+    scores.set_xlabel("measured above theory, standard errors", fontsize=8.5)
     ratios.set_yticks(list(places), [row.name for row in rows], fontsize=8.5)
-    deviates.tick_params(labelleft=False)
+    scores.tick_params(labelleft=False)
     ratios.invert_yaxis()
-    for axes in (ratios, deviates):
+    for axes in (ratios, scores):
         axes.axvline(0.0, color=canvas.DARK, lw=0.8)
-    canvas.legend_outside(drawing, deviates, loc="outside upper right", ncols=2)
+    canvas.legend_outside(drawing, scores, loc="outside upper right", ncols=2)
     return canvas.finished(drawing, slug, title, caption)

@@ -74,9 +74,9 @@ def verdicts(judged: Sequence[Judged], theory: str) -> Counter[str]:
 
 
 def _row(j: Judged) -> Row:
-    entry = j.entry
-    name = f"{entry.activation} / {entry.target}, alpha0 {entry.alpha0:g}, eta {entry.eta:g}, beta {entry.beta:g}"
-    return Row(name, j.reports, f", alpha {entry.alpha:g}, ridge {entry.ridge:g}, noise {entry.noise:g}")
+    entry, one = j.entry, j.entry.network
+    name = f"{entry.activation} / {entry.target}, alpha0 {one.alpha0:g}, eta {one.eta:g}, beta {one.beta:g}"
+    return Row(name, j.reports, f", alpha {one.alpha:g}, ridge {one.ridge:g}, noise {one.noise:g}")
 
 
 def _figure(rows: Sequence[Row]) -> Figure:

@@ -69,26 +69,18 @@ RANGES: Mapping[str, tuple[float, float]] = {
 
 @dataclass(frozen=True)
 class Entry:
-    """One network of the list, as text and numbers."""
+    """One network of the list, beside it its functions as text."""
 
     activation: str
     target: str
-    alpha0: float
-    eta: float
-    beta: float
-    alpha: float
-    ridge: float
-    noise: float
-    steps: int = 1
+    network: Network
 
     @property
     def drawn(self) -> Drawn:
         """What is simulated and predicted; its name holds all parameters."""
-        values = {name: getattr(self, name) for name in RANGES}
-        listed = ", ".join(f"{name} {value:g}" for name, value in values.items())
-        more = f", steps {self.steps}" if self.steps > 1 else ""
-        network = Network(self.activation, self.target, **values, steps=self.steps)
-        return Drawn(f"{self.activation} / {self.target}: {listed}{more}", network)
+        listed = ", ".join(f"{name} {getattr(self.network, name):g}" for name in RANGES)
+        more = f", steps {self.network.steps}" if self.network.steps > 1 else ""
+        return Drawn(f"{self.activation} / {self.target}: {listed}{more}", self.network)
 
 
 @cache
@@ -105,7 +97,9 @@ def draw(trial: Trial = ANY_ACTIVATION) -> tuple[Entry, ...]:
     rows: list[dict[str, Any]] = [{name: column[k] for name, column in columns.items()} for k in range(COUNT)]
     steps = [int(count) for count in rng.permutation(trial.steps * (COUNT // len(trial.steps)))]
     named = zip(students, targets, rows, steps, strict=True)
-    return tuple(Entry(student, target, **row, steps=count) for student, target, row, count in named)
+    return tuple(
+        Entry(student, target, Network(student, target, **row, steps=count)) for student, target, row, count in named
+    )
 
 
 def _filled(rng: np.random.Generator, range_: tuple[float, float], name: str) -> list[float]:

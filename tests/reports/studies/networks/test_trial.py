@@ -32,12 +32,12 @@ DIMENSION = 400
 def test_the_list_fills_its_ranges() -> None:
     for trial in (ANY_ACTIVATION, SEVERAL_STEPS):
         found = draw(trial)
-        assert Counter(entry.steps for entry in found) == dict.fromkeys(trial.steps, COUNT // len(trial.steps))
+        assert Counter(entry.network.steps for entry in found) == dict.fromkeys(trial.steps, COUNT // len(trial.steps))
         assert len(found) == COUNT == 2 * len(ACTIVATIONS)
         assert {entry.target for entry in found} == set(TARGETS)
         assert all(one.target != other.target for one, other in zip(found[::2], found[1::2], strict=True))
         for name, (low, high) in RANGES.items():
-            values = sorted(float(getattr(entry, name)) for entry in found)
+            values = sorted(float(getattr(entry.network, name)) for entry in found)
             # The outermost of 24 cells; half a unit of the third digit of what was drawn.
             share = (high - low) / COUNT if name == "noise" else low * ((high / low) ** (1.0 / COUNT) - 1.0)
             assert low * 0.995 <= values[0] <= (low + share) * 1.005
