@@ -42,10 +42,8 @@ _POLE_STEP = 0.34
 _NOISE_REACH = 9.0
 _MOST_DOUBLINGS = 6
 # Products of nodes of u and of the noise: this many, and the averages over the grid that they leave, take some twenty
-# seconds. Where the noise has more nodes than twice the second number, those of u are added one by one, without a table
-# of them all.
+# seconds.
 _MOST_NODES = 2 * 10**8
-_LONG_ROW = 2000
 # Nodes of the grid in y: two rules with some thirty numbers a node take two gigabytes then.
 _MOST_PLACES = 4 * 10**6
 # Nodes times places of an average that are looked at together: what stays in the cache, whatever the noise asks for.
@@ -312,51 +310,29 @@ def _blurred(y: Array, moments: Array, width: float, step: float, largest: float
     """The rule after y is blurred by a normal variable of the given width: one grid in y, whatever u it came from."""
     reach_ = math.ceil(_NOISE_REACH * width / step)
     centres = np.rint(y / step).astype(np.int64)
-    on_grid = int(np.minimum(np.diff(np.unique(centres)), 2 * reach_ + 1).sum()) + 2 * reach_ + 1
+    distinct = np.unique(centres)
+    # Each centre brings the places around it that the one before has not brought.
+    firsts = np.maximum(distinct - reach_, np.concatenate([distinct[:1] - reach_, distinct[:-1] + reach_ + 1]))
+    brought = distinct + reach_ + 1 - firsts
+    on_grid = int(brought.sum())
     if len(y) * (2 * reach_ + 1) > _MOST_NODES or on_grid > _MOST_PLACES:
         raise ModelError(
             f"the network's bulk averages 1/(1 + y^2 l) over labels with noise {width**2:g}, here at leverages l up to "
             f"{largest:.3g}, which takes more than {_MOST_PLACES:.0e} nodes: take a smaller eta, a larger alpha0 or "
             "less noise, for example eta = 3"
         )
-    if reach_ > _LONG_ROW:
-        return _blurred_by_rows(y, moments, width, step, centres, reach_)
-    places = centres[:, None] + np.arange(-reach_, reach_ + 1)
-    e = (places * step - y[:, None]) / width
-    shares = np.exp(-0.5 * e * e) * (step / width / math.sqrt(2.0 * math.pi))
-    grid, index = _distinct(places.ravel())
-    blurred = [np.bincount(index, (shares * moment[:, None]).ravel(), len(grid)) for moment in moments]
-    return np.asarray(grid * step, dtype=float), np.stack(blurred)
-
-
-def _distinct(places: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.intp]]:
-    """The distinct places in order, and where each stands among them; by counting unless they lie far apart."""
-    first = int(places.min())
-    span = int(places.max()) - first + 1
-    if span > 4 * len(places):
-        distinct, index = np.unique(places, return_inverse=True)
-        return distinct, index
-    taken = np.zeros(span, dtype=bool)
-    taken[places - first] = True
-    if taken.all():
-        return np.arange(first, first + span), places - first
-    return np.flatnonzero(taken) + first, (np.cumsum(taken) - 1)[places - first]
-
-
-def _blurred_by_rows(
-    y: Array, moments: Array, width: float, step: float, centres: NDArray[np.int64], reach_: int
-) -> tuple[Array, Array]:
-    """The same, node by node of y: in the memory of the grid."""
     order = np.arange(-reach_, reach_ + 1)
-    distinct = np.unique(centres)
-    firsts = np.maximum(distinct - reach_, np.concatenate([[distinct[0] - reach_], distinct[:-1] + reach_ + 1]))
-    grid = np.concatenate([np.arange(a, c + reach_ + 1) for a, c in zip(firsts, distinct, strict=True)])
+    grid = np.arange(on_grid) + np.repeat(firsts - np.cumsum(brought) + brought, brought)
     starts = np.searchsorted(grid, centres - reach_)
     blurred = np.zeros((len(moments), len(grid)))
-    for k, (centre, start) in enumerate(zip(centres, starts, strict=True)):
-        e = ((centre + order) * step - y[k]) / width
+    size = _AT_ONCE // len(order) + 1
+    for some in (slice(start, start + size) for start in range(0, len(y), size)):
+        e = ((centres[some, None] + order) * step - y[some, None]) / width
         shares = np.exp(-0.5 * e * e) * (step / width / math.sqrt(2.0 * math.pi))
-        blurred[:, start : start + len(order)] += shares * moments[:, k, None]
+        index = starts[some, None] + (order + reach_)
+        low, high = int(index.min()), int(index.max()) + 1
+        for row, moment in zip(blurred, moments, strict=True):
+            row[low:high] += np.bincount((index - low).ravel(), (shares * moment[some, None]).ravel())
     return grid * step, blurred
 
 
