@@ -229,7 +229,7 @@ class NetworkBulk(OneGroup):
         """The equations applied one after the other, from the isotropic bulk."""
         x, b1, b2 = self._isotropic_start(C, shift), 0.0, 0.0
         for _ in range(sweeps):
-            at = blocks(self.law, C * x, *self.law.labels.sums(b1, b2))
+            at = blocks(self.law, C * x, *self.law.labels.moved_sums(b1, b2)[:2])
             # Half of the way: all of it may circle.
             x = 0.5 * (x + self.beta / (shift + C * at.filled))
             b1, b2 = 0.5 * (b1 + at.b1), 0.5 * (b2 + at.b2)

@@ -190,10 +190,6 @@ class Labels:
         factors[1:] *= shrunk
         return np.asarray(self.table @ factors.T)
 
-    def averaged(self, b1: float, b2: float) -> Array:
-        """The averages over 1 + b1 Y + b2 Y^2 alone, (14,)."""
-        return np.asarray(self.table @ (1.0 / (1.0 + self.nodes * (b1 + b2 * self.nodes))))
-
     def over_each(self, b1: Array, b2: Array, rows: int = ROWS) -> Array:
         """As `over` at P places at once, so many rows of it, (rows, 3, P)."""
         found = np.zeros((rows, 3, len(b1)))
@@ -212,14 +208,9 @@ class Labels:
                 found[:, row] -= table @ factor
         return found
 
-    def sums(self, b1: float, b2: float) -> tuple[float, float]:
-        """E[Y/D] and E[Y^2/D], D = 1 + b1 Y + b2 Y^2."""
-        first, second = (self.table[:2] @ (1.0 / (1.0 + self.nodes * (b1 + b2 * self.nodes)))).tolist()
-        return first, second
-
     def moved_sums(self, b1: float, b2: float) -> tuple[float, float, float, float, float]:
-        """E[Y/D], E[Y^2/D], and E[Y^2/D^2], E[Y^3/D^2], E[Y^4/D^2], which are minus their derivatives: that of the
-        first in b1; in b2 and of the second in b1; of the second in b2."""
+        """With D = 1 + b1 Y + b2 Y^2: E[Y/D], E[Y^2/D], and E[Y^2/D^2], E[Y^3/D^2], E[Y^4/D^2], which are minus their
+        derivatives: that of the first in b1; in b2 and of the second in b1; of the second in b2."""
         shrunk = 1.0 / (1.0 + self.nodes * (b1 + b2 * self.nodes))
         first, second = (self.table[:2] @ shrunk).tolist()
         shrunk *= shrunk
@@ -242,7 +233,7 @@ def labels(target: Activation, noise: float, largest: float, centre: float = 0.0
     for refine in range(1, _MOST_DOUBLINGS + 1):
         fine = _labels(*given, refine)
         # With l and without: what grows with y is felt without, poles close to the line with it.
-        before, after = (rule.averaged(first, largest) for rule in (coarse, fine))
+        before, after = (rule.over(first, largest)[:, 0] for rule in (coarse, fine))
         left = max(_apart(before, after, row_sizes(after, first, largest)), _plainly_apart(*given, refine))
         if left < _AGREEMENT:
             break

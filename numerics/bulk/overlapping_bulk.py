@@ -67,8 +67,8 @@ class TurnedBulk:
     batch_ratio: float
     bulk: float
     samples: Samples
-    direction: tuple[float, float, float]
-    perpendicular: tuple[float, float, float]
+    direction: Array
+    perpendicular: Array
 
 
 class TurnedEquivalent(OneGroup):
