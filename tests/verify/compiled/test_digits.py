@@ -12,7 +12,6 @@ from giantsteps.numerics.models.losses import huber
 from giantsteps.numerics.models.model import Model, ReadoutGroup
 from giantsteps.numerics.models.readout_law import ReadoutLaw
 from giantsteps.numerics.models.solution import Solution
-from giantsteps.verify.compiled import families, theorems
 from tests.shared.certified_models import worked
 
 NAMES = ("m", "zeta", "psi", "q1", "q2", "V1", "V2", "chi")
@@ -147,8 +146,3 @@ TWICE = (ReadoutGroup(1.0, 0.5), ReadoutGroup(1.0, 0.5))
 def test_what_digits_do_not_support_is_refused(model: Model, words: str) -> None:
     with pytest.raises((ModelError, PrecisionError), match=words):
         solve(model, digits=20)
-
-
-def test_the_kept_equations_are_those_of_the_theorems() -> None:
-    # The drift check compares all families: the others take some seconds to derive.
-    assert families.kept("one letter").document() == theorems.one_letter().document()
