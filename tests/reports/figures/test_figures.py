@@ -156,7 +156,9 @@ def test_the_points_of_a_figure_come_as_csv() -> None:
     ]
 
 
-@pytest.mark.parametrize("suffix", [".svg", ".png", ".pdf"])
+@pytest.mark.parametrize(
+    "suffix", [".svg", *(pytest.param(one, marks=pytest.mark.thorough) for one in (".png", ".pdf"))]
+)
 def test_a_figure_is_written_in_one_piece_or_not_at_all(suffix: str, tmp_path: Path) -> None:
     place = tmp_path / f"figure{suffix}"
     place.write_text("the old one")
