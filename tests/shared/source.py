@@ -6,7 +6,7 @@ import ast
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from itertools import pairwise
 from pathlib import Path
 
@@ -41,15 +41,20 @@ class Read:
     long_functions: dict[str, float]
 
 
-def walk(tree: ast.AST) -> Iterator[tuple[ast.AST, bool, bool]]:
-    """The nodes of a file, whether each is loaded (not under `if TYPE_CHECKING:`), and whether outside of functions."""
-    waiting: list[tuple[ast.AST, bool, bool]] = [(tree, True, True)]
+@lru_cache(maxsize=1)
+def walk(tree: ast.AST) -> tuple[tuple[ast.AST, bool, bool, bool], ...]:
+    """The nodes of a file; whether each is loaded (not under `if TYPE_CHECKING:`), whether outside of functions, and
+    whether in a class and in no function of it.
+    """
+    found, waiting = list[tuple[ast.AST, bool, bool, bool]](), [(tree, True, True, False)]
     while waiting:
-        node, loaded, top = waiting.pop()
-        yield node, loaded, top
+        node, loaded, top, in_class = waiting.pop()
+        found.append((node, loaded, top, in_class))
         top = top and not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
         loaded = loaded and not (isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING")
-        waiting += [(child, loaded, top) for child in ast.iter_child_nodes(node)]
+        in_class = isinstance(node, ast.ClassDef) or (in_class and not isinstance(node, ast.FunctionDef | ast.Lambda))
+        waiting += [(child, loaded, top, in_class) for child in ast.iter_child_nodes(node)]
+    return tuple(found)
 
 
 def functions(node: ast.AST) -> Iterator[ast.FunctionDef]:
@@ -67,7 +72,7 @@ def read(path: Path) -> Read:
     imports, calls, catch_alls = [], [], []
     text = path.read_text(encoding="utf-8")
     tree = ast.parse(text)
-    for node, loaded, top in walk(tree):
+    for node, loaded, top, _ in walk(tree):
         match node:
             case ast.Import() | ast.ImportFrom():
                 imports.append((node, loaded, top))
@@ -122,16 +127,9 @@ def shadowed_imports(_: str, tree: ast.Module) -> list[str]:
     """What is imported at the top of a file and means something else inside a function of it."""
     names = imported(tree)
 
-    waiting: list[tuple[ast.AST, bool]] = [(tree, False)]
-    found: list[str] = []
-    while waiting:
-        node, in_class = waiting.pop()
-        # What a class body names is an attribute: its methods do not see it.
-        if not in_class or isinstance(node, ast.arg):
-            found += [f"{node.lineno} {name}" for name in bound(node) if name in names]  # type: ignore[attr-defined]
-        inside = isinstance(node, ast.ClassDef) or (in_class and not isinstance(node, ast.FunctionDef | ast.Lambda))
-        waiting += [(child, inside) for child in ast.iter_child_nodes(node)]
-    return found
+    # What a class body names is an attribute: its methods do not see it.
+    seen = (node for node, _, _, in_class in walk(tree) if not in_class or isinstance(node, ast.arg))
+    return [f"{node.lineno} {name}" for node in seen for name in bound(node) if name in names]  # type: ignore[attr-defined]
 
 
 PIECE = re.compile(r"""^( *)([rf]*)(["'])(.*)\3$""")
