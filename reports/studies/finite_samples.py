@@ -14,7 +14,14 @@ from giantsteps.numerics.models.network import Network
 from giantsteps.numerics.saddle_point.finite_width import at_width
 from giantsteps.numerics.saddle_point.ridge import solve
 from giantsteps.reports.figures import canvas as draw
-from giantsteps.reports.measurements.experiments import Data, Experiment, Measured, Measurement, own_model
+from giantsteps.reports.measurements.experiments import (
+    Data,
+    Experiment,
+    Measured,
+    Measurement,
+    own_model,
+    predicted_error,
+)
 from giantsteps.reports.measurements.study import OURS, Statement, Study, Table, command, stated
 
 SLUG = "finite_samples"
@@ -143,7 +150,7 @@ def _figure(rows: Sequence[Row]) -> draw.Figure:
     for axes, cases, name, at in panels:
         grid = np.geomspace(at[0], at[-1], 41)
         for style, (case, subject) in enumerate(cases.items()):
-            curve = [solve(own_model(replace(subject, **{name: float(x)}))).test_error for x in grid]
+            curve = [predicted_error(replace(subject, **{name: float(x)})) for x in grid]
             draw.line(axes, grid, curve, style)
             draw.points(axes, at, [row.measured for row in rows if row.name.startswith(case)], style, case)
         axes.set(xscale="log", yscale="log")

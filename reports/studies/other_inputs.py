@@ -14,10 +14,16 @@ from giantsteps.numerics.gaussian.coefficients import hermite_constants
 from giantsteps.numerics.gaussian.evaluate import compile_numpy
 from giantsteps.numerics.models.model import Model
 from giantsteps.numerics.models.network import Network
-from giantsteps.numerics.saddle_point.ridge import solve
 from giantsteps.reports.command_line.console import estimate_text
 from giantsteps.reports.figures import canvas as draw
-from giantsteps.reports.measurements.experiments import Data, Experiment, Measurement, at_dimensions, line_of, own_model
+from giantsteps.reports.measurements.experiments import (
+    Data,
+    Experiment,
+    Measurement,
+    at_dimensions,
+    line_of,
+    predicted_error,
+)
 from giantsteps.reports.measurements.study import OURS, Statement, Study, Table, command, stated
 from giantsteps.verify.checks.finite_size import Comparison, Observation, compare
 
@@ -65,7 +71,7 @@ class Row:
 
 def row_of(case: str, inputs: Inputs, data: Data) -> Row:
     """Extrapolated in 1/d."""
-    theory = solve(own_model(CASES[case])).test_error
+    theory = predicted_error(CASES[case])
     runs = [Observation(e.dimension, tuple(data[e.name]["test_error"]), theory) for e in experiments_of(case, inputs)]
     found: Comparison = compare("test error", runs)
     assert found.fit is not None

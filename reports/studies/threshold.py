@@ -11,7 +11,7 @@ import numpy as np
 from giantsteps.numerics.models.model import Model, ModelError
 from giantsteps.numerics.saddle_point.ridge import solve
 from giantsteps.reports.figures import canvas as draw
-from giantsteps.reports.measurements.experiments import Data, Experiment, Measured, Measurement, own_model
+from giantsteps.reports.measurements.experiments import Data, Experiment, Measured, Measurement, predicted_error
 from giantsteps.reports.measurements.study import OURS, Statement, Study, Table, command, stated
 
 SLUG = "threshold"
@@ -81,7 +81,7 @@ def page(data: Data, found: Sequence[Divergence] = ()) -> Study:
     found = found or tuple(divergence(case, model) for case, model in CASES.items())
     rows = []
     for experiment in EXPERIMENTS:
-        theory, m = solve(own_model(experiment.subject)).test_error, experiment.measured(data)
+        theory, m = predicted_error(experiment.subject), experiment.measured(data)
         rows.append((experiment, theory, m, m.z(theory)))
     largest, where = max((abs(z), experiment.name) for experiment, *_, z in rows)
     refused = sum(map(refuses, CASES.values()))
@@ -140,7 +140,7 @@ def _figure(case: str, measured: Sequence[Measured], found: Sequence[Divergence]
     alphas = np.unique(np.concatenate([np.geomspace(0.2, 5.0, 49), 1.0 + np.linspace(-0.05, 0.05, 11)]))
     for style, ridge in enumerate((0.1, RIDGE, 0.0)):
         curve = [
-            solve(CASES[case].changed(alpha=float(a), ridge=ridge)).test_error
+            predicted_error(CASES[case].changed(alpha=float(a), ridge=ridge))
             if ridge or abs(a - 1.0) > 1e-6
             else np.nan
             for a in alphas

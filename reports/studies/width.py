@@ -13,7 +13,7 @@ from giantsteps.numerics.models.model import Model
 from giantsteps.numerics.models.network import Network
 from giantsteps.numerics.saddle_point.ridge import solve
 from giantsteps.reports.figures import canvas as draw
-from giantsteps.reports.measurements.experiments import Data, Experiment, Measured, Measurement, own_model
+from giantsteps.reports.measurements.experiments import Data, Experiment, Measured, Measurement, predicted_error
 from giantsteps.reports.measurements.study import OURS, Statement, Study, Table, command, stated
 
 SLUG = "width"
@@ -58,7 +58,7 @@ class Curve:
 
 def at_rate(network: Network, width: float, eta: float) -> float:
     """The test error of the paper's theory (isotropic bulk)."""
-    return solve(replace(network, beta=width, eta=eta).model("isotropic")).test_error
+    return predicted_error(replace(network, beta=width, eta=eta), "isotropic")
 
 
 def best_over_rates(network: Network, width: float) -> float:
@@ -107,7 +107,7 @@ def page(data: Data, curves: Sequence[Curve] = ()) -> Study:
     count = len(curves)
     rows = []
     for one in EXPERIMENTS:
-        theory, m = solve(own_model(one.subject)).test_error, one.measured(data)
+        theory, m = predicted_error(one.subject), one.measured(data)
         rows.append((one.name.replace(", ", " | ").replace("beta ", ""), theory, m, m.z(theory)))
     text = (
         "Appendix C.8 of the paper says that larger networks tend to achieve lower error. At a fixed learning rate eta "

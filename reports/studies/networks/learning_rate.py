@@ -15,7 +15,7 @@ from giantsteps.numerics.models.network import Network
 from giantsteps.numerics.saddle_point.ridge import solve
 from giantsteps.reports.command_line.console import estimate_text
 from giantsteps.reports.figures import canvas as draw
-from giantsteps.reports.measurements.experiments import Data, Experiment, Measurement
+from giantsteps.reports.measurements.experiments import Data, Experiment, Measurement, predicted_error
 from giantsteps.reports.measurements.study import OURS, Statement, Study, Table, command, stated
 
 SLUG = "learning_rate"
@@ -75,8 +75,10 @@ def measured_vertex(etas: Sequence[float], samples: np.ndarray) -> tuple[Vertex,
 
 def errors(network: Network, theory: str, etas: Iterable[float], width: float | None = None) -> list[float]:
     """The test errors of a theory at the given learning rates, in the limit or at a width of p neurons."""
-    found = [solve(replace(network, eta=float(eta)).model(theory)) for eta in etas]
-    return [(one if width is None else one.at_width(width)).test_error for one in found]
+    found = [replace(network, eta=float(eta)) for eta in etas]
+    if width is None:
+        return [predicted_error(one, theory) for one in found]
+    return [solve(one.model(theory)).at_width(width).test_error for one in found]
 
 
 @dataclass(frozen=True)

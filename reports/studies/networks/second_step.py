@@ -8,9 +8,16 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from giantsteps.numerics.models.network import Network
-from giantsteps.numerics.saddle_point.ridge import solve
 from giantsteps.reports.figures import canvas as draw
-from giantsteps.reports.measurements.experiments import Data, Experiment, Measured, Measurement, at_dimensions, line_of
+from giantsteps.reports.measurements.experiments import (
+    Data,
+    Experiment,
+    Measured,
+    Measurement,
+    at_dimensions,
+    line_of,
+    predicted_error,
+)
 from giantsteps.reports.measurements.study import OURS, Statement, Study, Table, command, stated
 
 SLUG = "second_step"
@@ -69,7 +76,7 @@ def row_of(case: str, eta: float, data: Data) -> Row:
 
 def one_step(network: Network, eta: float, batches: float = 1.0) -> float:
     """The test error after one step on so many batches together, by the network's own theory."""
-    return solve(replace(network, alpha0=batches * network.alpha0, eta=eta).model("network")).test_error
+    return predicted_error(replace(network, alpha0=batches * network.alpha0, eta=eta))
 
 
 def page(data: Data) -> Study:

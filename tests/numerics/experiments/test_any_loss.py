@@ -42,7 +42,9 @@ def compared(subject: Model, learned: bool = False) -> Compared:
     return compare(subject, dimensions=SIZES, seeds=16, learned=learned)
 
 
-@pytest.mark.parametrize("loss", ["logistic", "hinge", "huber:0.5", "absolute"])
+@pytest.mark.parametrize(
+    "loss", ["logistic", "hinge", "huber:0.5", pytest.param("absolute", marks=pytest.mark.thorough)]
+)
 def test_every_loss_agrees_with_its_theory(loss: str) -> None:
     found = compared(MODEL.changed(noise=0.1, loss=loss))
     assert found.report.verdict == CONFIRMED, found.report.sentence

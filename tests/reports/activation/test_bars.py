@@ -120,7 +120,7 @@ EXPRESSIONS = st.recursive(_LEAVES, _grown, max_leaves=4).filter(lambda text: "z
 
 # A failing expression is short enough to be read as it is: shrinking would take minutes.
 @seed(SEED)
-@settings(max_examples=16, deadline=None, database=None, phases=(Phase.generate,),
+@settings(max_examples=8, deadline=None, database=None, phases=(Phase.generate,),
           suppress_health_check=list(HealthCheck))  # fmt: skip
 @given(EXPRESSIONS)
 def test_random_expressions(text: str) -> None:

@@ -60,7 +60,9 @@ def test_the_points_of_a_figure_come_as_csv() -> None:
     ]
 
 
-@pytest.mark.parametrize("suffix", [".svg", ".png", ".pdf"])
+@pytest.mark.parametrize(
+    "suffix", [".svg", *(pytest.param(one, marks=pytest.mark.thorough) for one in (".png", ".pdf"))]
+)
 def test_a_figure_is_written_in_one_piece_or_not_at_all(suffix: str, tmp_path: Path) -> None:
     place = tmp_path / f"figure{suffix}"
     place.write_text("the old one")
@@ -72,8 +74,10 @@ def test_a_figure_is_written_in_one_piece_or_not_at_all(suffix: str, tmp_path: P
     )
     arguments = ["spectrum", "--activation", "tanh", "--alpha", "1.5", "--beta", "1", "--spike", "1", "--bulk", "1"]
     done = subprocess.run(
-        [sys.executable, "-c", script, *arguments, "--plot", str(place)], capture_output=True, text=True, timeout=600
-    )
+        # -B: bytecode would be cut off at the limit too, and be kept.
+        [sys.executable, "-B", "-c", script, *arguments, "--plot", str(place)],
+        capture_output=True, text=True, timeout=600,
+    )  # fmt: skip
     assert (done.returncode, "outlier         0.236" in done.stdout) == (2, True)
     assert done.stderr == f"giantsteps: --plot: {place} could not be written (File too large); give another file\n"
     assert [(file.name, file.read_text()) for file in tmp_path.iterdir()] == [(place.name, "the old one")]
