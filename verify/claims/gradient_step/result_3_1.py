@@ -28,9 +28,9 @@ from giantsteps.verify.protocol.statement import Wrong, claim, eq, le
 from giantsteps.verify.second_route.gradient_step.steps import (
     ABSTRACT,
     ONE_NEURON,
-    experiment,
     functions_at,
     numbers_at,
+    steps,
 )
 from giantsteps.verify.second_route.grids import INTERPRETATIONS, average
 
@@ -142,7 +142,7 @@ SPIKE = claim(
     "result-3-1.spike-strength", "Result 3.1: the spike strength",
     paper("Section 3.1 and Appendix A.2", 7, 8, 9, 37, 43, 57),
     eq(s.r, _strength(sp.S.Zero)), ABSTRACT,
-    ByDerivation(gradient_step.spike), BySimulation("one real gradient step, two models", partial(experiment, 0.0)),
+    ByDerivation(gradient_step.spike), BySimulation("one real gradient step, two models", steps()),
     kind=Kind.CONCENTRATION,
     wrong={
         "as printed on the slides": s.eta * s.beta * s.h1 * _bare_root,
@@ -157,7 +157,7 @@ ALIGNMENT = claim(
     "result-3-1.alignment", "Result 3.1: the alignment of the spike with the target",
     paper("Section 3.1 and Appendix A.3", 10, 45, 58),
     eq(s.gamma, _alignment(sp.S.Zero)), ABSTRACT,
-    ByDerivation(gradient_step.spike), BySimulation("one real gradient step, two models", partial(experiment, 0.0)),
+    ByDerivation(gradient_step.spike), BySimulation("one real gradient step, two models", steps()),
     kind=Kind.CONCENTRATION,
     wrong={"as printed on the slides": s.h1_star / _bare_root, "always one": sp.S.One},
     uses=("result-3-1.overlap-mean", "result-3-1.overlap-variance", "result-3-1.spike-norm",
@@ -175,7 +175,7 @@ def _noisy(
         paper(f"Section 3.1, with label noise, on ({number})"),
         statement, ABSTRACT,
         ByDerivation(partial(build, s.noise)),
-        BySimulation("one real gradient step with label noise, two models", partial(experiment, NOISE)),
+        BySimulation("one real gradient step with label noise, two models", steps(NOISE)),
         kind=Kind.CONCENTRATION,
         wrong=wrong,
         uses=uses,
@@ -257,7 +257,7 @@ _slides_bulk = 1 + STEP**2 * s.h1**2 * (s.h2_star / s.alpha0) * s.h1_check
 BULK = claim(
     "result-3-1.bulk-variance", "Result 3.1: the bulk variance", paper("Section 3.1 and Appendix A.4", 11, 46, 56, 59),
     eq(s.c, _bulk(sp.S.Zero)), ABSTRACT,
-    ByDerivation(gradient_bulk.bulk), BySimulation("one real gradient step, two models", partial(experiment, 0.0)),
+    ByDerivation(gradient_bulk.bulk), BySimulation("one real gradient step, two models", steps()),
     kind=Kind.CONCENTRATION,
     wrong={
         "as printed on the slides": _slides_bulk,

@@ -20,7 +20,7 @@ from giantsteps.verify.claims.sources import ARXIV, paper
 from giantsteps.verify.protocol import tolerances
 from giantsteps.verify.protocol.claim import Claim, Domain, Kind, Range, Source
 from giantsteps.verify.protocol.statement import claim, eq
-from giantsteps.verify.second_route.gradient_step.steps import functions_at, pieces
+from giantsteps.verify.second_route.gradient_step.steps import PIECES, functions_at
 from giantsteps.verify.second_route.grids import (
     INTERPRETATIONS,
     ODD,
@@ -184,7 +184,7 @@ OUTPUT_VANISHES = claim(
     "section-2.output-is-negligible", "The initial output drops out of the step",
     paper("Section 2 and Appendix A.1, on (3) and (33)"),
     eq(s.output_force_rate, (s.h1**2 + s.h2 / s.alpha0) / s.beta), Domain(interpretations=INTERPRETATIONS),
-    ByDerivation(gradient_step.output_force), BySimulation("random first layers and batches, two models", pieces),
+    ByDerivation(gradient_step.output_force), BySimulation("random first layers and batches, two models", PIECES),
     kind=Kind.LIMIT,
     wrong={"it does not vanish": s.d * s.h1**2, "only the mean force": s.h1**2 / s.beta},
     uses=("section-2.output-in-the-step",),

@@ -20,11 +20,11 @@ from giantsteps.verify.protocol.claim import Claim, Domain, Kind, Range
 from giantsteps.verify.protocol.statement import claim, eq, without
 from giantsteps.verify.second_route.gradient_step.steps import (
     ABSTRACT,
+    PIECES,
     SIZES_WITH_NOISE,
     SMALL,
     functions_at,
     numbers_at,
-    pieces,
     spike_moments,
 )
 from giantsteps.verify.second_route.grids import INTERPRETATIONS, ODD, ODD_ENTIRE, TARGETS_ENTIRE
@@ -127,7 +127,7 @@ V_SQUARE_NOISY = claim(
 V_LIMIT = claim(
     "result-3-1.spike-norm", "The limit of |v~|^2", paper("Appendix A.2", 42),
     eq(s.v_square, s.h1_star**2 + s.h2_star / s.alpha0), ABSTRACT,
-    ByDerivation(gradient_step.moments_of_v), BySimulation("v~ of random batches, two models", pieces),
+    ByDerivation(gradient_step.moments_of_v), BySimulation("v~ of random batches, two models", PIECES),
     kind=Kind.LIMIT,
     wrong={
         "square lost, as on the slides": s.h1_star + s.h2_star / s.alpha0,

@@ -211,7 +211,7 @@ def _block_claims() -> tuple[Claim, ...]:
         _claim(
             "block.simulated", "Trace of the resolvent over one letter's neurons, of sampled matrices",
             eq(s.V2_of[0], tau),
-            (BySimulation("resolvents of random bulks with two groups", partial(resolvents, block_values)),),
+            (BySimulation("resolvents of random bulks with two groups", resolvents(block_values)),),
             "Appendix D",
             domain=BLOCK_DOMAIN, uses=("appendix-d.block.tau",), kind=Kind.CONCENTRATION, note=note,
         ),

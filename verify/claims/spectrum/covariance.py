@@ -28,13 +28,13 @@ from giantsteps.verify.second_route.models import DOMAIN, GENERIC, functions_at
 from giantsteps.verify.second_route.replicas import readouts as readouts_at
 from giantsteps.verify.second_route.spectra import (
     MODES,
+    OUTLIERS,
     PLAIN,
     SEEDED,
     V,
     few_replicas,
     finite_features,
     moments,
-    outliers,
     population,
     resolvents,
     samples,
@@ -251,7 +251,7 @@ def _stationary_claims() -> tuple[Claim, ...]:
         numbered(
             "stieltjes", "The Stieltjes transform is V2 at lambda = -z", eq(s.stieltjes, s.V2),
             (ByDerivation(spectrum.stieltjes),
-             BySimulation("resolvents of simulated features", partial(resolvents, beside))), 190,
+             BySimulation("resolvents of simulated features", resolvents(beside))), 190,
             wrong=s.V1, domain=PLAIN,
             uses=("appendix-f.free-entropy", "appendix-f.sizes-vanish", "appendix-f.log-partition"),
         ),
@@ -259,7 +259,7 @@ def _stationary_claims() -> tuple[Claim, ...]:
             "outlier", "Spike eigenvalue of the population covariance, leading order",
             eq(s.spike_eigenvalue_rate, E(mu0**2)),
             (ByDerivation(feature_covariance.outlier),
-             BySimulation("population covariances of sampled bulks", outliers)),
+             BySimulation("population covariances of sampled bulks", OUTLIERS)),
             191,
             wrong=E(mu0) ** 2, uses=("appendix-f.population",), kind=Kind.LIMIT,
             note="Where E[mu0^2] > 0. The correction is O(1/p); the eigenvalue of Phi^T Phi/p is alpha/beta times as "
