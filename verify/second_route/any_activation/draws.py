@@ -10,13 +10,7 @@ from giantsteps.derivations.bulk import symbols as s
 from giantsteps.numerics.experiments.ensembles import unit_rows
 from giantsteps.verify.second_route.any_activation.curves import CURVES
 from giantsteps.verify.second_route.any_activation.numbers import functions_of
-from giantsteps.verify.second_route.gradient_step.real import (
-    Drawn,
-    after_step,
-    batch_controls,
-    fresh_controls,
-    positive_inverse,
-)
+from giantsteps.verify.second_route.gradient_step import real
 from giantsteps.verify.second_route.grids import Array
 from giantsteps.verify.second_route.networks.draws import Bulk, bulk_of_rows, fresh_rows
 from giantsteps.verify.second_route.networks.step import Step, blocks, law
@@ -42,7 +36,7 @@ BULK_MODELS = {
 }
 
 
-def _step(step: Step, d: int, seed: int) -> tuple[Drawn, Array, Array, Array]:
+def _step(step: Step, d: int, seed: int) -> tuple[real.Drawn, Array, Array, Array]:
     """One real gradient step from unit rows, with the whole residual; w_Y has the centred labels. Its batch beside
     them, and the rows before it.
     """
@@ -50,9 +44,9 @@ def _step(step: Step, d: int, seed: int) -> tuple[Drawn, Array, Array, Array]:
     rng = np.random.default_rng(np.random.SeedSequence(43, spawn_key=(d, seed)))
     start, x = unit_rows(rng, p, d), rng.standard_normal((n0, d))
     labels = CURVES[step.target].value(x[:, 0])
-    rows = after_step(start, CURVES[step.student], x, labels, step.rate)
+    rows = real.after_step(start, CURVES[step.student], x, labels, step.rate)
     mean, centred = rows.mean(axis=0), labels - law(step)[s.mean_output.name]
-    return Drawn(rows - mean, mean, centred @ x / n0), x, centred, start
+    return real.Drawn(rows - mean, mean, centred @ x / n0), x, centred, start
 
 
 def row_statistics(step: Step, d: int, seed: int) -> tuple[Array, Array]:
@@ -71,7 +65,7 @@ def row_statistics(step: Step, d: int, seed: int) -> tuple[Array, Array]:
 
 def _batch_controls(step: Step, x: Array, labels: Array) -> Array:
     """Those of a batch whose labels were centred."""
-    return batch_controls(x, labels, CURVES[step.target], (1, 2, 3), (1, 2, 3, 4), law(step)[s.mean_output.name])
+    return real.batch_controls(x, labels, CURVES[step.target], (1, 2, 3), (1, 2, 3, 4), law(step)[s.mean_output.name])
 
 
 # A draw costs d^3, so that many small ones say more than few large ones.
@@ -92,7 +86,7 @@ def batch_blocks(batch: tuple[Step, float], d: int, seed: int) -> tuple[float, .
     P = np.eye(d) + (at[s.turn.name] / n0) * (x.T @ weighted)
     square = P.T @ P  # P is symmetric; a matrix by its own transpose costs half of a product
     scale = step.rate**2 * at[s.slope_moment[0, 2].name] / step.alpha0 / n0
-    H = positive_inverse(np.eye(d) + gain * (square + scale * (weighted.T @ weighted)))
+    H = real.positive_inverse(np.eye(d) + gain * (square + scale * (weighted.T @ weighted)))
     return (
         float(np.trace(H)) / d,
         float(np.sum(H * P)) / d,
@@ -112,7 +106,7 @@ def bulk_resolvent(bulk: Bulk, d: int, seed: int) -> tuple[tuple[float, ...], Ar
     """V2, V1 and K on the rows of one real network, at given conjugates; controls of mean zero."""
     step, *conjugates = bulk
     drawn, x, labels, start = _step(step, d, seed)
-    fresh = fresh_controls(start, fresh_rows(len(start), d, seed), CURVES[step.student], x, labels, step.rate)
+    fresh = real.fresh_controls(start, fresh_rows(len(start), d, seed), CURVES[step.student], x, labels, step.rate)
     return drawn.resolvent(*conjugates), np.concatenate([_batch_controls(step, x, labels), fresh])
 
 

@@ -159,7 +159,7 @@ def _beside(step: Step, d: int) -> Beside:
     return {**hermite_numbers(at.student, at.target), **by_glyph(values)}, interpretation(at.student, at.target)
 
 
-def steps(noise: float = 0.0) -> Sampled[Step]:
+def experiment(noise: float = 0.0) -> Sampled[Step]:
     """r, gamma and c of both models, at half the profile's dimensions.
 
     A draw costs d^3 and has a variance of order 1/d: at half the dimensions, three times as many draws (six per seed of
@@ -184,5 +184,5 @@ def pieces_of_the_step(step: Step, d: int, seed: int) -> tuple[float, float, flo
     return (float(direction @ direction), float(np.mean(np.sum(delta**2, axis=1))), float(d * force @ force))
 
 
-# Half the dimensions and more draws, as of steps.
+# Half the dimensions and more draws, as in `experiment`.
 PIECES = Sampled((s.v_square, s.delta_square, s.output_force_rate), MODELS, pieces_of_the_step, _beside, draws=6)

@@ -16,15 +16,8 @@ import sympy as sp
 
 from giantsteps.derivations.bulk import symbols as s
 from giantsteps.numerics.experiments.ensembles import unit_rows
-from giantsteps.verify.second_route.gradient_step.real import (
-    BULK_COLUMNS,
-    Drawn,
-    after_step,
-    batch_controls,
-    fresh_controls,
-    positive_inverse,
-    row_covariances,
-)
+from giantsteps.verify.second_route.gradient_step import real
+from giantsteps.verify.second_route.gradient_step.real import BULK_COLUMNS, Drawn
 from giantsteps.verify.second_route.grids import SMOOTH, Array, hermite_numbers, interpretation
 from giantsteps.verify.second_route.networks.step import Step, batch_forms, equivalent, law
 from giantsteps.verify.second_route.sampled import Beside, Sampled
@@ -59,7 +52,7 @@ def first_step(
     rows = rng.standard_normal((p, d)) / math.sqrt(d) if gaussian else unit_rows(rng, p, d)
     x = rng.standard_normal((n0, d))
     labels = SMOOTH[step.target].value(x[:, 0])
-    return rows, after_step(rows, SMOOTH[step.student], x, labels, 1.0, letters) - rows, x, labels
+    return rows, real.after_step(rows, SMOOTH[step.student], x, labels, 1.0, letters) - rows, x, labels
 
 
 def _drawn(step: Step, start: Array, move: Array, x: Array, labels: Array) -> Drawn:
@@ -81,8 +74,8 @@ def norm_controls(rows: Array, x: Array, labels: Array) -> Array:
 @lru_cache(maxsize=2048)
 def _covariances(unit: Step, d: int, seed: int, gaussian: bool) -> tuple[tuple[Array, ...], Array]:
     *powers, x, labels = first_step(unit, d, seed, gaussian)
-    found = row_covariances([rows - rows.mean(axis=0) for rows in powers], labels @ x / len(x))
-    controls = batch_controls(x, labels, SMOOTH[unit.target])
+    found = real.row_covariances([rows - rows.mean(axis=0) for rows in powers], labels @ x / len(x))
+    controls = real.batch_controls(x, labels, SMOOTH[unit.target])
     return found, np.concatenate([controls, norm_controls(powers[0], x, labels)]) if gaussian else controls
 
 
@@ -135,7 +128,7 @@ def batch_resolvent(batch: tuple[str, float], d: int, seed: int) -> tuple[float,
     x = np.random.default_rng(np.random.SeedSequence(37, spawn_key=(d, seed))).standard_normal((n0, d))
     y = SMOOTH[target].value(x[:, 0])
     weighted = x * y[:, None]
-    resolvent = positive_inverse(weighted.T @ weighted / n0 + SHIFT * np.eye(d))
+    resolvent = real.positive_inverse(weighted.T @ weighted / n0 + SHIFT * np.eye(d))
     v, w3 = y @ x / n0, y**3 @ x / n0
     along = resolvent[0]
     return (
@@ -170,8 +163,8 @@ def bulk_resolvent(bulk: Bulk, d: int, seed: int) -> tuple[tuple[float, ...], Ar
     start, move, x, labels = first_step(step, d, seed)
     student, fresh = SMOOTH[step.student], fresh_rows(len(start), d, seed)
     controls = (
-        batch_controls(x, labels, SMOOTH[step.target]),
-        fresh_controls(start, fresh, student, x, labels, step.rate),
+        real.batch_controls(x, labels, SMOOTH[step.target]),
+        real.fresh_controls(start, fresh, student, x, labels, step.rate),
     )
     return _drawn(step, start, move, x, labels).resolvent(*conjugates), np.concatenate(controls)
 
