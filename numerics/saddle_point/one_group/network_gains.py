@@ -21,9 +21,9 @@ from functools import cache
 import numpy as np
 from numpy.typing import NDArray
 
-from giantsteps.numerics.bulk.network import frame, signal_overlaps
+from giantsteps.numerics.bulk.network import signal_overlaps, signal_vectors
 from giantsteps.numerics.bulk.network_law import BulkLaw
-from giantsteps.numerics.bulk.resolvent import block_slopes, blocks
+from giantsteps.numerics.bulk.resolvent import Frame, block_slopes, blocks
 from giantsteps.numerics.gaussian.quadrature import ROUNDING
 
 Array = NDArray[np.float64]
@@ -135,8 +135,8 @@ def _functions(law: BulkLaw, g: Array) -> Array:
     averages = law.labels.over_each(*b)
     over = averages[:, 0] + 1j * _STEP * (averages[:, 1] * by_g[0] + averages[:, 2] * by_g[1])
     gain = g * (1.0 + 1j * _STEP)
-    vectors, pulled = frame(law)
-    matrix = signal_overlaps(law, vectors, pulled, np.ones_like(gain), gain, over)
+    frame = Frame.of(signal_vectors(law))
+    matrix = np.array(signal_overlaps(law, 1.0, gain, frame, frame.sums @ over))
     found = np.concatenate([blocks(law, gain, over[0], over[1]).filled[None], matrix[_ROWS, _COLUMNS]])
     return np.stack([found.real, found.imag / _STEP])
 
@@ -168,7 +168,7 @@ def _swept(law: BulkLaw, g: Array, sweeps: int) -> Array:
 
 
 def _newton(law: BulkLaw, g: Array, start: Array) -> tuple[Array, Array, Array]:
-    """(b1, b2) from a start, their slopes in log g, and the relative size of the last step, infinite where none led on."""
+    """(b1, b2) from a start, their slopes in log g, and the relative size of the last step; infinite where none led."""
     b, size, settled = start, np.full(len(g), math.inf), False
     for _ in range(_MOST_STEPS):
         (S1, fall1, fall2), (S2, _, fall3) = law.labels.over_each(b[0], b[1], 2)
