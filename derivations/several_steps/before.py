@@ -33,8 +33,8 @@ SEEN = (*SAMPLE, w)
 _hole = sp.Symbol("hole", real=True)
 _ONE = sp.Integer(1)
 
-# Given kappa: the mean of sigma, mean, linear coefficient and variance of sigma'. The residual of a sample, the force of
-# a sample on a bulk row.
+# Given kappa: the mean of sigma, mean, linear coefficient and variance of sigma'. The residual of a sample, and its
+# force on a bulk row.
 mu0, mu1, mu11 = functions("mu_0", "mu_1", "mu_11")
 variance = sp.Function("Var_sigma_prime", nonnegative=True)
 residual, force = functions("Y", "f")

@@ -1,7 +1,7 @@
 r"""What several steps do together: gradient descent on the error of the best approximation, and the noise of batches.
 
-The loss is l(rho, q) = (1/2) E (y - (P_{q^2} sigma)(rho.x))^2, rho in the plane of spike and target, q = sqrt(c). A step
-is one of rate e on it, with the batch's noise added to the squares; a target that the family can say switches both off.
+The loss is l(rho, q) = (1/2) E (y - (P_{q^2} sigma)(rho.x))^2, rho in the plane of spike and target, q = sqrt(c). A
+step is one of rate e on it, with the batch's noise added to the squares; a perfect fit switches both off.
 """
 
 from __future__ import annotations

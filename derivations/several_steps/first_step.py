@@ -48,7 +48,7 @@ def constants() -> tuple[Theorem, ...]:
 
 
 def _averages() -> tuple[Theorem, ...]:
-    """What the step averages over a sample, in moments of Y; along theta_perp, which no label sees, there is nothing."""
+    """What the step averages over a sample, in moments of Y; there is nothing along theta_perp, which no label sees."""
     mean, *others = constants()
     along, across, *rest = (averages_expanded(rewritten(t, *others)) for t in AVERAGES)
     nothing = averages_expanded(rewritten(across, START.residual, mean))

@@ -128,7 +128,7 @@ def spike(before: Before = HERE) -> Derivation:
 
 @functools.cache
 def bulk(before: Before = HERE) -> Derivation:
-    """E|b'|^2 at finite n0 and d, and c'; b' = b + (e/n0) sum Y (sigma' - mu1) x for a row b across spike and target."""
+    """E|b'|^2 at finite n0 and d, and c'; b' = b + (e/n0) sum Y (sigma' - mu1) x, b across spike and target."""
     tied, pull = (s.kappa, s.z, w), force(*SEEN)
     root = sp.sqrt(before.bulk)
     meaning = define(

@@ -1,7 +1,7 @@
 """Where several steps blow up: the growth of a long spike for a piecewise linear student, whatever the target.
 
-sigma(x) = (a + b sgn x) x with slopes a + b on the right and a - b on the left. At spike R the label is small beside the
-output R m0, and everything is a function of kappa alone: sigma' = a + b sgn(kappa), Y = -R sigma(kappa).
+sigma(x) = (a + b sgn x) x with slopes a + b on the right and a - b on the left. At spike R the label is small beside
+the output R m0, and everything is a function of kappa alone: sigma' = a + b sgn(kappa), Y = -R sigma(kappa).
 """
 
 from __future__ import annotations
@@ -65,7 +65,6 @@ def _over_spike(weight: sp.Expr, power: int) -> Theorem:
     slope, _, seen = _scaled()
     (known,) = [t for t in AVERAGES[:3] if value(t).integrand == weight * (mu1(s.kappa) * residual(*SAMPLE)) ** power]
     opened = rewrite((rewrite((rewrite((known, LONG.residual)), first)), mean))
-    name = sides(known.statement)[0]
     scaled = congruence((opened,), _h / _long**power, _h)
     there = Expectation(weight * (slope * seen) ** power, *SAMPLE)
     same = linear((), there, ((1 / _long**power, value(opened).integrand),))

@@ -16,165 +16,131 @@ from giantsteps.verify.checks.proofs import ByDerivation
 from giantsteps.verify.checks.simulation import BySimulation
 from giantsteps.verify.claims.several_steps.step import SEVERAL, SIZES, STATE, STEP, STEPS
 from giantsteps.verify.protocol import tolerances
-from giantsteps.verify.protocol.claim import Claim, Domain, Kind, Range
+from giantsteps.verify.protocol.claim import Check, Claim, Domain, Kind, Range
 from giantsteps.verify.protocol.statement import Wrong, claim, eq, without
 from giantsteps.verify.second_route.gradient_step.steps import ABSTRACT
 from giantsteps.verify.second_route.several_steps import averages, draws
 
+_NAMES = {s.square_next: ("spike", "The squared spike"), s.c_next: ("bulk", "The bulk variance"),
+          s.overlap_next: ("overlap", "The overlap of the spike with the target")}
+
+
+def _of(
+    id_: str, title: str, of: sp.Symbol, right: sp.Expr | int, build: Callable[[], Derivation], check: Check,
+    domain: Domain, *uses: str, wrong: Wrong, kind: Kind = Kind.IDENTITY, note: str = "",
+) -> Claim:  # fmt: skip
+    """A claim, derived and checked in one other way; what is said of the state after a step is named after it."""
+    name, subject = _NAMES.get(of, ("", ""))
+    return claim(
+        f"several-steps.{id_.format(name)}", title.format(subject), SEVERAL,
+        eq(of, right), domain,
+        ByDerivation(build), check,
+        kind=kind, wrong=wrong, uses=tuple(f"several-steps.{use.format(name)}" for use in uses), note=note,
+    )
+
+
 # --- the first step --------------------------------------------------------------------------------------------------
 
-_IDS = {s.square_next: "spike", s.overlap_next: "overlap", s.c_next: "bulk"}
-_TITLES = {s.square_next: "The squared spike", s.overlap_next: "The overlap of the spike with the target",
-           s.c_next: "The bulk variance"}
 
-
-def _first(
-    kind: str, title: str, of: sp.Symbol, right: sp.Expr, build: Callable[[], Derivation], models: draws.Models,
-    uses: str, *, wrong: Wrong,
-) -> Claim:
+def _first(of: sp.Symbol, right: sp.Expr, odd: bool, *, wrong: Wrong) -> Claim:
     """A number of the state after the first step, without a spike and with rows of length one before it."""
-    return claim(
-        f"several-steps.{kind}-{_IDS[of]}", f"{_TITLES[of]} after the first of several steps, {title}", SEVERAL,
-        eq(of, right), ABSTRACT,
-        ByDerivation(build), BySimulation("real networks after one step", partial(draws.experiment, models)),
+    models, build = (draws.ODD, first_step.odd) if odd else (draws.FIRST, first_step.any_activation)
+    return _of(
+        "first-odd-{}" if odd else "first-{}",
+        f"{{}} after the first of several steps, with {'an odd' if odd else 'any'} activation", of, right, build,
+        BySimulation("real networks after one step", partial(draws.experiment, models)), ABSTRACT, "{}",
         kind=Kind.IDENTITY if of == s.overlap_next else Kind.CONCENTRATION, wrong=wrong,
-        uses=(f"several-steps.{_IDS[of]}",), note=f"The step of {uses}.",
+        note="Result 3.1." if odd else "The claims beyond.any-*, by another derivation.",
     )
 
 
 _slope, _mean, _moment = s_bulk.label_slope[1], s_bulk.label_moment[1], s_bulk.label_moment[2]
-_kept = (1 + STEP * s_bulk.curvature * _mean) ** 2
-FIRST = tuple(
-    _first("first", "with any activation", of, right, first_step.any_activation, draws.FIRST, uses, wrong=wrong)
-    for of, right, uses, wrong in (
-        (s.square_next, STEP**2 * s.h1**2 * (_slope**2 + _moment / s.alpha0), "beyond.any-spike-strength",
-         {"batch forgotten": STEP**2 * s.h1**2 * _slope**2, "square lost": STEP * s.h1 * (_slope**2 + _moment / s.alpha0)}),
-        (s.overlap_next, STEP * s.h1 * _slope, "beyond.any-alignment",
-         {"the other way": -STEP * s.h1 * _slope, "the slope forgotten": STEP * _slope}),
-        (s.c_next, _kept + STEP**2 * s.h1_check * _moment / s.alpha0, "beyond.any-bulk-variance",
-         {"not stretched": 1 + STEP**2 * s.h1_check * _moment / s.alpha0, "no noise of the batch": _kept}),
-    )
-)  # fmt: skip
-_seen = s.h2_star + s.noise
-FIRST_ODD = tuple(
-    _first("first-odd", "with an odd activation", of, right, first_step.odd, draws.ODD, uses, wrong=wrong)
-    for of, right, uses, wrong in (
-        (s.square_next, STEP**2 * s.h1**2 * (s.h1_star**2 + _seen / s.alpha0), "result-3-1.spike-strength",
-         {"noise averages out": STEP**2 * s.h1**2 * (s.h1_star**2 + s.h2_star / s.alpha0),
-          "batch forgotten": STEP**2 * s.h1**2 * s.h1_star**2}),
-        (s.overlap_next, STEP * s.h1 * s.h1_star, "result-3-1.alignment",
-         {"the slope forgotten": STEP * s.h1_star, "the target's second moment": STEP * s.h1 * s.h2_star}),
-        (s.c_next, 1 + STEP**2 * _seen * s.h1_check / s.alpha0, "result-3-1.bulk-variance",
-         {"rows keep their norm": sp.S.One, "noise averages out": 1 + STEP**2 * s.h2_star * s.h1_check / s.alpha0}),
-    )
-)  # fmt: skip
+_size, _kept = STEP**2 * s.h1**2, (1 + STEP * s_bulk.curvature * _mean) ** 2
+_noise, _seen = STEP**2 * s.h1_check / s.alpha0, s.h2_star + s.noise
+FIRST = (
+    _first(s.square_next, _size * (_slope**2 + _moment / s.alpha0), False,
+           wrong={"batch forgotten": _size * _slope**2, "square lost": _size * (_slope + _moment / s.alpha0)}),
+    _first(s.overlap_next, STEP * s.h1 * _slope, False,
+           wrong={"the other way": -STEP * s.h1 * _slope, "the slope forgotten": STEP * _slope}),
+    _first(s.c_next, _kept + _noise * _moment, False,
+           wrong={"not stretched": 1 + _noise * _moment, "no noise of the batch": _kept}),
+    _first(s.square_next, _size * (s.h1_star**2 + _seen / s.alpha0), True,
+           wrong={"batch forgotten": _size * s.h1_star**2,
+                  "labels without noise": _size * (s.h1_star**2 + s.h2_star / s.alpha0)}),
+    _first(s.overlap_next, STEP * s.h1 * s.h1_star, True,
+           wrong={"the slope forgotten": STEP * s.h1_star, "the target's square": STEP * s.h1 * s.h2_star}),
+    _first(s.c_next, 1 + _noise * _seen, True,
+           wrong={"rows keep their norm": sp.S.One, "labels without noise": 1 + _noise * s.h2_star}),
+)
 
 # --- gradient descent on the error of the best approximation ---------------------------------------------------------
 
-_ENTIRE = Domain(ranges=(Range("activation", choices=("tanh", "erf", "shifted tanh")), *STEPS.ranges[1:]),
-                 interpretations=STEPS.interpretations)
-
-
-def _descent(
-    id_: str, title: str, statement: sp.Equality, build: Callable[[], Derivation] = descent.descent,
-    *uses: str, wrong: Wrong, kind: Kind = Kind.IDENTITY, domain: Domain = _ENTIRE, note: str = "",
-) -> Claim:  # fmt: skip
-    return claim(
-        f"several-steps.{id_}", title, SEVERAL, statement, domain,
-        ByDerivation(build),
-        ByNumbers("slopes of the loss by complex steps", averages.descent_at, tolerances.QUADRATURE),
-        kind=kind, wrong=wrong, uses=uses, note=note,
-    )
-
-
 _LOSS = ("l(rho, q) = (1/2) E (y - (P_{q^2} sigma)(rho.x))^2, rho in the plane of spike and target, q = sqrt(c): the "
          "error of the best approximation of the labels by functions P_c sigma(r .) of one direction.")
-LOSS_ALONG = _descent("loss-along", "The slope of the loss along the spike", eq(s.loss_along, -s.along), note=_LOSS,
-                      wrong={"uphill": s.along, "across": -s.across})
-LOSS_ACROSS = _descent("loss-across", "The slope of the loss across the spike", eq(s.loss_across, -s.across),
-                       note=_LOSS, wrong={"uphill": s.across, "along": -s.along})
-LOSS_WIDTH = _descent("loss-width", "The slope of the loss in the width of the bulk",
-                      eq(s.loss_width, -sp.sqrt(s.c) * s.stretch), note=_LOSS,
-                      wrong={"uphill": sp.sqrt(s.c) * s.stretch, "in c for its root": -s.stretch / 2})
+_slopes = ByNumbers("slopes of the loss by complex steps", averages.descent_at, tolerances.QUADRATURE)
+LOSS = tuple(
+    _of(f"loss-{place}", f"The slope of the loss {words}", of, right, descent.descent, _slopes, STEPS, note=_LOSS,
+        wrong={"uphill": -right, slip: other})
+    for place, words, of, right, slip, other in (
+        ("along", "along the spike", s.loss_along, -s.along, "across", -s.across),
+        ("across", "across the spike", s.loss_across, -s.across, "along", -s.along),
+        ("width", "in the width of the bulk", s.loss_width, -sp.sqrt(s.c) * s.stretch, "in c for its root",
+         -s.stretch / 2),
+    )
+)  # fmt: skip
 _down = (s.r - STEP * s.loss_along) ** 2 + STEP**2 * s.loss_across**2
-DESCENT_SPIKE = _descent(
-    "descent-spike", "The spike takes a step of gradient descent, and noise of the batch",
-    eq(s.square_next, _down + STEP**2 * s.spike_noise / s.alpha0), descent.descent, "several-steps.spike",
-    wrong={"without noise": _down, "up the slope": _down + 4 * STEP * s.r * s.loss_along
-           + STEP**2 * s.spike_noise / s.alpha0},
-)
-DESCENT_OVERLAP = _descent(
-    "descent-overlap", "The spike's overlap with the target takes a step of gradient descent alone",
-    eq(s.overlap_next, s.gamma * (s.r - STEP * s.loss_along) - sp.sqrt(1 - s.gamma**2) * STEP * s.loss_across),
-    descent.descent, "several-steps.overlap",
-    wrong={"along the spike alone": s.gamma * (s.r - STEP * s.loss_along), "nothing moves": s.gamma * s.r},
-)
+_spike_noise, _row_noise = (STEP**2 * noise / s.alpha0 for noise in (s.spike_noise, s.row_noise))
+_turned = s.gamma * (s.r - STEP * s.loss_along)
 _narrower = (sp.sqrt(s.c) - STEP * s.loss_width) ** 2
-DESCENT_BULK = _descent(
-    "descent-bulk", "The width of the bulk takes a step of gradient descent, and noise of the batch",
-    eq(s.c_next, _narrower + STEP**2 * s.row_noise / s.alpha0), descent.descent, "several-steps.bulk",
-    wrong={"without noise": _narrower, "c for its root": s.c - STEP * s.loss_width + STEP**2 * s.row_noise / s.alpha0},
-)
+DESCENT = tuple(
+    _of("descent-{}", f"{{}} takes a step of gradient descent, {noise}", of, right, descent.descent, _slopes, STEPS,
+        "{}", "loss-along", "loss-across", "loss-width", wrong=wrong)
+    for of, noise, right, wrong in (
+        (s.square_next, "and noise of the batch", _down + _spike_noise,
+         {"without noise": _down, "up the slope": _down + 4 * STEP * s.r * s.loss_along + _spike_noise}),
+        (s.overlap_next, "alone", _turned - sp.sqrt(1 - s.gamma**2) * STEP * s.loss_across,
+         {"along the spike alone": _turned, "nothing moves": s.gamma * s.r}),
+        (s.c_next, "and noise of the batch", _narrower + _row_noise,
+         {"without noise": _narrower, "c for its root": s.c - STEP * s.loss_width + _row_noise}),
+    )
+)  # fmt: skip
 
 _FITS = Domain(ranges=(Range(s.c, 0.3, 2.0), *SIZES), interpretations=STEPS.interpretations)
-
-
-def _fit(of: sp.Symbol, before: sp.Expr) -> Claim:
-    return claim(
-        f"several-steps.fit-{_IDS[of]}", f"{_TITLES[of]} stays where it is at a perfect fit, whatever the batch", SEVERAL,
-        eq(of, before), _FITS,
-        ByDerivation(descent.perfect_fit),
-        ByNumbers("an erf student that says an erf target", averages.fit_at, tolerances.QUADRATURE),
-        wrong={"shrinks": before / (1 + STEP), "noise stays": before + STEP**2 / s.alpha0},
-        uses=(f"several-steps.{_IDS[of]}",),
-        note="gamma = 1, labels without noise and g = P_c sigma(r .): at any rate the residual of every sample is zero.",
-    )
-
-
-FIT = (_fit(s.square_next, s.r**2), _fit(s.c_next, s.c))
+_fits = ByNumbers("an erf student that says an erf target", averages.fit_at, tolerances.QUADRATURE)
+FIT = tuple(
+    _of("fit-{}", "{} stays where it is at a perfect fit, whatever the batch", of, before, descent.perfect_fit, _fits,
+        _FITS, "{}", wrong={"shrinks": before / (1 + STEP), "noise stays": before + STEP**2 / s.alpha0},
+        note="gamma = 1, labels without noise, g = P_c sigma(r .): at any rate the residual of every sample is zero.")
+    for of, before in ((s.square_next, s.r**2), (s.c_next, s.c))
+)  # fmt: skip
 
 # --- many small batches, and how the alignment starts ----------------------------------------------------------------
 
 _ONE_PASS = Domain(ranges=(*STEPS.ranges, Range(s.small_rate, 0.3, 2.0)), interpretations=STEPS.interpretations)
-
-
-def _drift(id_: str, title: str, statement: sp.Equality, uses: str, *, wrong: Wrong) -> Claim:
-    return claim(
-        f"several-steps.one-pass-{id_}", title, SEVERAL, statement, _ONE_PASS,
-        ByDerivation(descent.one_pass),
-        ByNumbers("a batch of alpha0 = 1e-5", averages.drift_at, tolerances.ASYMPTOTIC, finite_size=True),
-        kind=Kind.LIMIT, wrong=wrong, uses=(uses,),
-        note="Batches of alpha0 d samples with alpha0 -> 0 at a rate epsilon alpha0: the equations of one-pass "
-             "stochastic gradient descent in the samples seen per dimension.",
+_few = ByNumbers("a batch of alpha0 = 1e-5", averages.drift_at, tolerances.ASYMPTOTIC, finite_size=True)
+_turn = s.small_rate * (s.gamma * s.along + sp.sqrt(1 - s.gamma**2) * s.across)
+_pull, _widen = 2 * s.small_rate * s.r * s.along, 2 * s.small_rate * s.c * s.stretch
+_shot, _row_shot = (s.small_rate**2 * noise for noise in (s.spike_noise, s.row_noise))
+ONE_PASS = tuple(
+    _of(f"one-pass-{name}", f"{_NAMES[after][1]} drifts over many small batches", of, right, descent.one_pass, _few,
+        _ONE_PASS, name, kind=Kind.LIMIT, wrong=wrong,
+        note="alpha0 -> 0 at a rate epsilon alpha0: the equations of one-pass stochastic gradient descent, per "
+             "sample and dimension.")
+    for after, name, of, right, wrong in (
+        (s.square_next, "spike", s.spike_drift, _pull + _shot, {"no noise": _pull, "half the pull": _pull / 2 + _shot}),
+        (s.overlap_next, "overlap", s.overlap_drift, _turn,
+         {"nothing across": without(_turn, s.across), "with noise": _turn + _shot}),
+        (s.c_next, "bulk", s.bulk_drift, _widen + _row_shot,
+         {"no noise": _widen, "half the stretch": _widen / 2 + _row_shot}),
     )
-
-
-_spike_drift = 2 * s.small_rate * s.r * s.along + s.small_rate**2 * s.spike_noise
-DRIFT_SPIKE = _drift(
-    "spike", "How the squared spike drifts over many small batches", eq(s.spike_drift, _spike_drift), "several-steps.spike",
-    wrong={"no noise": without(_spike_drift, s.spike_noise), "half the pull": _spike_drift - s.small_rate * s.r * s.along},
-)
-_turn = sp.sqrt(1 - s.gamma**2) * s.across
-DRIFT_OVERLAP = _drift(
-    "overlap", "How the spike's overlap with the target drifts over many small batches",
-    eq(s.overlap_drift, s.small_rate * (s.gamma * s.along + _turn)), "several-steps.overlap",
-    wrong={"nothing across": s.small_rate * s.gamma * s.along,
-           "with noise": s.small_rate * (s.gamma * s.along + _turn) + s.small_rate**2 * s.spike_noise},
-)
-_bulk_drift = 2 * s.small_rate * s.c * s.stretch + s.small_rate**2 * s.row_noise
-DRIFT_BULK = _drift(
-    "bulk", "How the bulk variance drifts over many small batches", eq(s.bulk_drift, _bulk_drift), "several-steps.bulk",
-    wrong={"no noise": without(_bulk_drift, s.row_noise), "half the stretch": _bulk_drift - s.small_rate * s.c * s.stretch},
-)
-_BLIND = Domain(ranges=(*STEPS.ranges[:3], *STEPS.ranges[4:]), interpretations=STEPS.interpretations)
-START = claim(
-    "several-steps.start-of-alignment", "On fresh batches the alignment starts from the target's first coefficient alone",
-    SEVERAL, eq(s.overlap_next, STEP * s.h1_star * s.slope_mean), _BLIND,
-    ByDerivation(descent.start_of_the_alignment),
+)  # fmt: skip
+START = _of(
+    "start-of-alignment", "On fresh batches the alignment starts from the target's first coefficient alone",
+    s.overlap_next, STEP * s.h1_star * s.slope_mean, descent.start_of_the_alignment,
     ByNumbers("sums over grids without an alignment", averages.blind_at, tolerances.QUADRATURE),
+    Domain(ranges=(*STEPS.ranges[:3], *STEPS.ranges[4:]), interpretations=STEPS.interpretations), "overlap",
     wrong={"its second moment": STEP * s.h2_star * s.slope_mean, "the slope forgotten": STEP * s.h1_star},
-    uses=("several-steps.overlap",),
-    note="Where gamma = 0 and h1* = 0, information exponent above one, gamma stays zero on fresh batches at every step.",
+    note="Where gamma = 0 and h1* = 0, information exponent above one, gamma stays zero on fresh batches at any step.",
 )
 
 # --- where it blows up -----------------------------------------------------------------------------------------------
@@ -183,60 +149,51 @@ _LONG = Domain(ranges=(Range(s.slope_right, 0.5, 1.5), Range(s.slope_left, 0.0, 
                        Range(s.noise, 0.0, 0.5), Range("target", choices=("tanh", "sin", "quadratic"))),
                interpretations=STEPS.interpretations)
 _second, _fourth = (s.slope_right**k + s.slope_left**k for k in (2, 4))
-_growth = (1 - STEP * _second / 2) ** 2 + STEP**2 * _fourth / (2 * s.alpha0)
-GROWTH = claim(
-    "several-steps.growth", "By what a long spike of a piecewise linear student grows in one step, whatever the target",
-    SEVERAL, eq(s.growth_square, _growth), _LONG,
-    ByDerivation(long_spikes.growth),
-    ByNumbers("a spike of length 1e5", averages.growth_at, tolerances.ASYMPTOTIC, finite_size=True),
+_drawn = (1 - STEP * _second / 2) ** 2
+GROWTH = _of(
+    "growth", "By what a long spike of a piecewise linear student grows in one step, whatever the target",
+    s.growth_square, _drawn + STEP**2 * _fourth / (2 * s.alpha0), long_spikes.growth,
+    ByNumbers("a spike of length 1e5", averages.growth_at, tolerances.ASYMPTOTIC, finite_size=True), _LONG, "spike",
     kind=Kind.LIMIT,
-    wrong={"without the batch": (1 - STEP * _second / 2) ** 2,
-           "both sides counted twice": (1 - STEP * _second) ** 2 + STEP**2 * _fourth / s.alpha0,
-           "the square of the squares": (1 - STEP * _second / 2) ** 2 + STEP**2 * _second**2 / (2 * s.alpha0)},
-    uses=("several-steps.spike",),
-    note="sigma' -> s+ and s- far out is all that counts: relu, gelu, softplus have s+ = 1, s- = 0.",
+    wrong={"without the batch": _drawn, "both sides counted twice": _drawn + STEP**2 * _fourth / s.alpha0,
+           "the square of the squares": _drawn + STEP**2 * _second**2 / (2 * s.alpha0)},
+    note="What counts is what sigma' tends to far out: relu, gelu and softplus have s+ = 1, s- = 0.",
 )
 _critical = 4 * s.alpha0 * _second / (s.alpha0 * _second**2 + 2 * _fourth)
-CRITICAL = claim(
-    "several-steps.blow-up", "The rate eta/beta beyond which long spikes of a piecewise linear student grow", SEVERAL,
-    eq(s.critical_rate, _critical), _LONG,
-    ByDerivation(long_spikes.critical_rate),
-    ByNumbers("the rate at which a spike of length 1e5 keeps its length", averages.critical_at, tolerances.ASYMPTOTIC,
+CRITICAL = _of(
+    "blow-up", "The rate eta/beta beyond which long spikes of a piecewise linear student grow", s.critical_rate,
+    _critical, long_spikes.critical_rate,
+    ByNumbers("the rate that keeps a spike of length 1e5", averages.critical_at, tolerances.ASYMPTOTIC,
               finite_size=True),
-    kind=Kind.LIMIT,
-    wrong={"an infinite batch": 4 / _second, "the batch counted once": 4 * s.alpha0 * _second
-           / (s.alpha0 * _second**2 + _fourth), "half": _critical / 2},
-    uses=("several-steps.growth",),
+    _LONG, "growth", kind=Kind.LIMIT,
+    wrong={"an infinite batch": 4 / _second, "half": _critical / 2,
+           "the batch counted once": 4 * s.alpha0 * _second / (s.alpha0 * _second**2 + _fourth)},
     note="relu, gelu, softplus: 4 alpha0/(alpha0 + 2); linear: 2 alpha0/(alpha0 + 1).",
 )
 
 # --- an erf student --------------------------------------------------------------------------------------------------
 
 _ERF = Domain(ranges=(Range("activation", choices=("erf",)), *STEPS.ranges[1:]), interpretations=STEPS.interpretations)
-_stretch = -2 * s.r * s.along / (1 + 2 * s.c)
-ERF_STRETCH = _descent(
-    "erf-stretch", "A row of an erf student is stretched as its spike is pulled, whatever the target",
-    eq(s.stretch, _stretch), erf_flow.tie, domain=_ERF,
-    wrong={"the other way": -_stretch, "a narrower bell": -2 * s.r * s.along / (1 + s.c), "half": _stretch / 2},
+_tied = -2 * s.r * s.along / (1 + 2 * s.c)
+ERF_STRETCH = _of(
+    "erf-stretch", "A row of an erf student is stretched as its spike is pulled, whatever the target", s.stretch, _tied,
+    erf_flow.tie, _slopes, _ERF,
+    wrong={"the other way": -_tied, "a narrower bell": -2 * s.r * s.along / (1 + s.c), "half": _tied / 2},
 )
-ERF_CONSERVED = _descent(
+ERF_CONSERVED = _of(
     "erf-conserved", "Gradient flow of an erf student conserves r^2 + c + (1/2) ln c, whatever the target",
-    eq(s.flow_drift, 0), erf_flow.tie, "several-steps.erf-stretch", "several-steps.loss-along",
-    "several-steps.loss-width", domain=_ERF,
+    s.flow_drift, 0, erf_flow.tie, _slopes, _ERF, "erf-stretch", "loss-along", "loss-width",
     wrong={"the spike moves alone": 2 * s.r * s.along, "ln c left out": -s.stretch, "c left out": -2 * s.c * s.stretch},
 )
-ERF_END = claim(
-    "several-steps.erf-end", "Where gradient flow of an erf student of an erf target ends: c = W(6)/6", SEVERAL,
-    eq(sp.log(s.bulk_end), -6 * s.bulk_end), Domain(ranges=(Range("seed"),)),
-    ByDerivation(erf_flow.end),
+ERF_END = _of(
+    "erf-end", "Where gradient flow of an erf student of an erf target ends: c = W(6)/6", sp.log(s.bulk_end),
+    -6 * s.bulk_end, erf_flow.end,
     ByNumbers("the flow, integrated", averages.flow_end_at, tolerances.QUADRATURE, points=1),
+    Domain(ranges=(Range("seed"),)), "erf-conserved",
     wrong={"ln c for its half": -3 * s.bulk_end, "r^2 = 1 + c": -4 * s.bulk_end},
-    uses=("several-steps.erf-conserved",),
-    note="c = 0.238734, r^2 = 1 + 2 c, r = 1.215512: several steps lead to the perfect learning that one step has to be "
-         "tuned for.",
+    note="c = 0.238734, r^2 = 1 + 2 c, r = 1.215512: several steps lead to the perfect fit that one step is tuned for.",
 )
 
 CLAIMS: tuple[Claim, ...] = (
-    *FIRST, *FIRST_ODD, LOSS_ALONG, LOSS_ACROSS, LOSS_WIDTH, DESCENT_SPIKE, DESCENT_OVERLAP, DESCENT_BULK, *FIT,
-    DRIFT_SPIKE, DRIFT_OVERLAP, DRIFT_BULK, START, GROWTH, CRITICAL, ERF_STRETCH, ERF_CONSERVED, ERF_END,
+    *FIRST, *LOSS, *DESCENT, *FIT, *ONE_PASS, START, GROWTH, CRITICAL, ERF_STRETCH, ERF_CONSERVED, ERF_END,
 )

@@ -20,15 +20,16 @@ from giantsteps.verify.protocol.claim import Claim, Domain, Kind, Range, Source
 from giantsteps.verify.protocol.statement import Wrong, claim, eq, without
 from giantsteps.verify.second_route.grids import ANY, ANY_INTERPRETATIONS, TARGETS
 from giantsteps.verify.second_route.several_steps import averages, draws
+from giantsteps.verify.solver.several_steps import after_steps
 
 SEVERAL = Source("this suite", "beyond the paper: several gradient steps")
 STEP = s.eta / s.beta
 
 STATE = (Range(s.r, 0.2, 1.6), Range(s.gamma, -0.9, 0.9), Range(s.c, 0.3, 2.0))
-SIZES = (Range(s.alpha0, 0.7, 20.0, log=True), Range("rate", 0.5, 5.0), Range(s.beta, 0.4, 3.0, log=True))
-STEPS = Domain(ranges=(Range("activation", choices=("tanh", "erf", "shifted tanh", "leaning tanh")),
+SIZES = (Range(s.alpha0, 1.0, 20.0, log=True), Range("rate", 0.5, 2.0), Range(s.beta, 0.4, 3.0, log=True))
+STEPS = Domain(ranges=(Range("activation", choices=("tanh", "erf", "shifted tanh")),
                        Range("target", choices=("tanh", "sin", "shifted sin", "quadratic")), *STATE, *SIZES,
-                       Range(s.noise, 0.0, 0.5)),
+                       Range(s.noise, 0.0, 0.5), Range("steps", choices=("2", "3", "4"))),
                interpretations=ANY_INTERPRETATIONS)
 _BATCHES = Domain(ranges=(Range("activation", choices=("quadratic", "cubic")),
                           Range("target", choices=("quadratic", "cubic")),
@@ -108,9 +109,13 @@ def _next(
     id_: str, title: str, statement: sp.Equality, build: Callable[[], Derivation] = fresh_batch.spike,
     *uses: str, wrong: Wrong, kind: Kind = Kind.CONCENTRATION, note: str = "",
 ) -> Claim:
-    """A claim on the state after the step: derived, measured on real networks."""
+    """A claim on the state after the step: derived, compared with the solver's states, measured on real networks."""
     return claim(
-        f"several-steps.{id_}", title, SEVERAL, statement, STEPS, ByDerivation(build), LATER,
+        f"several-steps.{id_}", title, SEVERAL,
+        statement, STEPS,
+        ByDerivation(build),
+        ByNumbers("the solver's states", after_steps, tolerances.QUADRATURE, points=8),
+        LATER,
         kind=kind, wrong=wrong, uses=uses, note=note,
     )
 

@@ -1,9 +1,8 @@
-"""What one more step averages over a fresh sample, by sums over grids, and what becomes of spike, alignment and bulk."""
+"""What one more step averages over a fresh sample, by sums over grids, and what the state is after it."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
@@ -76,13 +75,22 @@ def averages(step: Step, state: State) -> dict[str, float]:
 
 
 def after(step: Step, state: State) -> State:
-    """The state after the step: mean force in the plane of spike and target, stretch of the rows, noise of the batch."""
+    """The state after the step: force in the plane of spike and target, stretch of the rows, noise of the batch."""
     at, e = averages(step, state), step.rate
     along, across = state.r + e * at[s.along.name], e * at[s.across.name]
     r = math.sqrt(along**2 + across**2 + e**2 * at[s.spike_noise.name] / step.alpha0)
     overlap = state.gamma * along + math.sqrt(1.0 - state.gamma**2) * across
     c = state.c * (1.0 + e * at[s.stretch.name]) ** 2 + e**2 * at[s.row_noise.name] / step.alpha0
     return State(r, overlap / r, c)
+
+
+def by_state(after_: State) -> dict[str, float]:
+    """The numbers of a state after a step, by their glyphs."""
+    r, overlap, c = after_.r, after_.r * after_.gamma, after_.c
+    return by_glyph({
+        s.r_next: r, s.square_next: r**2, s.overlap_next: overlap, s.gamma_next: after_.gamma, s.c_next: c,
+        s.layer_next: r**2 + c,
+    })  # fmt: skip
 
 
 def before_last(step: Step, steps: int) -> State:
@@ -124,16 +132,14 @@ def slopes_at(point: Point) -> dict[str, float]:
 def blind_at(point: Point) -> dict[str, float]:
     """The averages without an alignment, and the overlap with the target after the step."""
     step, state = step_at(point), State(float(point[s.r.name]), 0.0, float(point[s.c.name]))
-    next_ = after(step, state)
-    return averages(step, state) | first_step(step) | {s.overlap_next.name: next_.r * next_.gamma}
+    return averages(step, state) | first_step(step) | by_state(after(step, state))
 
 
 def fit_at(point: Point) -> dict[str, float]:
     """The state before and after a step of an erf student whose output is the target: r^2 = 1 + 2c, erf along v."""
     step = replace(step_at({**point, "activation": "erf", "target": "erf"}), noise=0.0)
     state = State(math.sqrt(1.0 + 2.0 * float(point[s.c.name])), 1.0, float(point[s.c.name]))
-    next_ = after(step, state)
-    return averages(step, state) | {s.square_next.name: next_.r**2, s.c_next.name: next_.c}
+    return averages(step, state) | by_state(after(step, state))
 
 
 def first_step(step: Step) -> dict[str, float]:
@@ -205,13 +211,10 @@ def descent_at(point: Point) -> dict[str, float]:
     """Slopes of the loss at a point, the averages of the step, and the state after it."""
     step, state = step_at(point), state_at(point)
     along, across, width = loss_slopes(step, state)
-    q, next_ = math.sqrt(state.c), after(step, state)
-    return averages(step, state) | by_glyph({
-        s.loss_along: along, s.loss_across: across, s.loss_width: width, s.square_next: next_.r**2,
-        s.overlap_next: next_.r * next_.gamma, s.c_next: next_.c, s.r_next: next_.r, s.gamma_next: next_.gamma,
-        s.layer_next: next_.r**2 + next_.c,
-        s.flow_drift: -2.0 * state.r * along - (2.0 * q + 1.0 / q) * width,
-    })  # fmt: skip
+    q = math.sqrt(state.c)
+    drift = -2.0 * state.r * along - (2.0 * q + 1.0 / q) * width
+    slopes = {s.loss_along: along, s.loss_across: across, s.loss_width: width, s.flow_drift: drift}
+    return averages(step, state) | by_state(after(step, state)) | by_glyph(slopes)
 
 
 _SMALL = 1e-5
