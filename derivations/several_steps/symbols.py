@@ -65,6 +65,10 @@ loss_along = _define(r"\partial_{a}\ell", "slope of the loss in the spike along 
 loss_across = _define(r"\partial_{b}\ell", "slope of the loss in the spike along theta_perp")
 loss_width = _define(r"\partial_{q}\ell", "slope of the loss in q = sqrt(c)")
 
+# A second step on the same batch.
+slope_curve = _define(r"\langle\sigma'\sigma''\rangle", "E[sigma' sigma''], how a push of its own turns a row")
+reused_turn = _define(r"\lim r^{+}\gamma^{+}/e^{2}", "limit of r gamma/e^2 after two small steps on one batch")
+
 # Long spikes, many small batches, and what a flow keeps.
 slope_right = _define("s_{+}", "slope of a piecewise linear activation on the right")
 slope_left = _define("s_{-}", "slope of a piecewise linear activation on the left")

@@ -9,7 +9,7 @@ import sympy as sp
 
 from giantsteps.derivations.bulk import symbols as s_bulk
 from giantsteps.derivations.language.derivation import Derivation
-from giantsteps.derivations.several_steps import descent, erf_flow, first_step, long_spikes
+from giantsteps.derivations.several_steps import descent, erf_flow, first_step, long_spikes, reused_batch
 from giantsteps.derivations.several_steps import symbols as s
 from giantsteps.verify.checks.points import ByNumbers
 from giantsteps.verify.checks.proofs import ByDerivation
@@ -143,6 +143,17 @@ START = _of(
     note="Where gamma = 0 and h1* = 0, information exponent above one, gamma stays zero on fresh batches at any step.",
 )
 
+REUSED = _of(
+    "reused-batch", "On a batch that is used twice the alignment starts from the label's square", s.reused_turn,
+    s_bulk.label_slope[2] * s.slope_curve / s.alpha0, reused_batch.overlap,
+    BySimulation("real networks after two steps on one batch", draws.reused_experiment), ABSTRACT,
+    "start-of-alignment", kind=Kind.LIMIT,
+    wrong={"as on fresh batches": sp.S.Zero, "batch forgotten": s_bulk.label_slope[2] * s.slope_curve,
+           "the other way": -s_bulk.label_slope[2] * s.slope_curve / s.alpha0},
+    note="E[u Y] = 0: fresh batches leave gamma at zero. Each step is one of a small rate e; an odd student needs "
+         "further orders of e.",
+)
+
 # --- where it blows up -----------------------------------------------------------------------------------------------
 
 _LONG = Domain(ranges=(Range(s.slope_right, 0.5, 1.5), Range(s.slope_left, 0.0, 0.5), *STATE[1:], *SIZES,
@@ -195,5 +206,5 @@ ERF_END = _of(
 )
 
 CLAIMS: tuple[Claim, ...] = (
-    *FIRST, *LOSS, *DESCENT, *FIT, *ONE_PASS, START, GROWTH, CRITICAL, ERF_STRETCH, ERF_CONSERVED, ERF_END,
+    *FIRST, *LOSS, *DESCENT, *FIT, *ONE_PASS, START, REUSED, GROWTH, CRITICAL, ERF_STRETCH, ERF_CONSERVED, ERF_END,
 )

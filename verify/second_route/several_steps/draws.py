@@ -9,14 +9,17 @@ from functools import lru_cache
 import numpy as np
 import sympy as sp
 
+from giantsteps.derivations.bulk import symbols as s_bulk
 from giantsteps.derivations.several_steps import symbols as s
 from giantsteps.numerics.experiments.ensembles import unit_rows
 from giantsteps.verify.checks.simulation import Measured, at_sizes, column
 from giantsteps.verify.protocol.claim import Profile
 from giantsteps.verify.second_route.any_activation.curves import CURVES
 from giantsteps.verify.second_route.gradient_step.real import after_step
+from giantsteps.verify.second_route.grids import LINE, WEIGHT, Curve
 from giantsteps.verify.second_route.networks.step import Step
 from giantsteps.verify.second_route.several_steps.averages import averages, before_last, first_step
+from giantsteps.verify.second_route.values import by_glyph
 
 # Settings and how many steps are taken; rates at which every term counts.
 Models = Mapping[str, tuple[Step, int]]
@@ -69,3 +72,55 @@ def experiment(models: Models, quantity: sp.Basic, profile: Profile) -> Mapping[
         return Measured(d, samples, found)
 
     return at_sizes(models, profile, one, 4)
+
+
+# --- the same batch twice --------------------------------------------------------------------------------------------
+
+# A bounded label that is not even, with E[u g] = 0: E[u sin(k u)] = k exp(-k^2/2).
+_BLIND = Curve(
+    lambda u: np.cos(u) + np.sin(2.0 * u) - 2.0 * math.exp(-1.5) * np.sin(u),
+    lambda u: 2.0 * np.cos(2.0 * u) - np.sin(u) - 2.0 * math.exp(-1.5) * np.cos(u),
+)
+REUSED = {"gelu student": ("gelu", 1.0), "gelu student, fewer samples": ("gelu", 0.5)}
+_RATE = 0.02
+
+
+def _blind_averages(student: str, alpha0: float) -> dict[str, float]:
+    """E[u Y^2], E[sigma' sigma''] = (1/2) E[z sigma'^2], alpha0."""
+    sigma, z, weight = CURVES[student], LINE, WEIGHT
+    label = np.asarray(_BLIND.value(z))
+    label = label - weight @ label
+    return by_glyph({
+        s_bulk.label_slope[2]: weight @ (z * label**2), s.alpha0: alpha0,
+        s.slope_curve: weight @ (z * np.asarray(sigma.prime(z)) ** 2) / 2,
+    })  # fmt: skip
+
+
+@lru_cache(maxsize=1024)
+def reused(student: str, alpha0: float, d: int, seed: int) -> float:
+    """r gamma/e^2 of a real network after two steps on one batch: the part of the overlap that is even in the rate e,
+    by steps of both signs, less that before them.
+    """
+    n0 = round(alpha0 * d)
+    rng = np.random.default_rng(np.random.SeedSequence(61, spawn_key=(d, seed)))
+    start, x = unit_rows(rng, d, d), rng.standard_normal((n0, d))
+    labels = np.asarray(_BLIND.value(x[:, 0]))
+    overlap = -2.0 * start[:, 0].mean()
+    for rate in (_RATE, -_RATE):
+        rows = start
+        for _ in range(2):
+            rows = after_step(rows, CURVES[student], x, labels, rate)
+        overlap += rows[:, 0].mean()
+    return float(overlap) / (2.0 * _RATE**2)
+
+
+def reused_experiment(quantity: sp.Basic, profile: Profile) -> Mapping[str, tuple[Measured, ...]]:
+    """How a reused batch starts the alignment, at a quarter of the profile's dimensions."""
+    column(quantity, s.reused_turn)
+
+    def one(model: tuple[str, float], d: int) -> Measured:
+        student, alpha0 = model
+        samples = tuple(reused(student, alpha0, d, k) for k in profile.draws(_SEEDS))
+        return Measured(d, samples, _blind_averages(student, round(alpha0 * d) / d))
+
+    return at_sizes(REUSED, profile, one, 4)
