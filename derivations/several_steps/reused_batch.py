@@ -27,8 +27,8 @@ from giantsteps.derivations.several_steps.before import SOURCE, e
 from giantsteps.derivations.several_steps.first_step import MEAN_OUTPUT
 
 LEFT_OUT = (
-    "leave-one-out: after the first step a row sees a sample of its batch as it sees a fresh one, plus the sample's own "
-    "push"
+    "leave-one-out: after the first step a row sees a sample of its batch as it sees a fresh one, and the sample's own "
+    "push beside it"
 )
 
 _u, _rate, _tau, _rho, _a, _b = sp.symbols("u t tau rho a b", real=True)
