@@ -168,7 +168,7 @@ def _swept(law: BulkLaw, g: Array, sweeps: int) -> Array:
 
 
 def _newton(law: BulkLaw, g: Array, start: Array) -> tuple[Array, Array, Array]:
-    """(b1, b2) from a start, their slopes in log g, and the relative size of the last step, infinite where none led on."""
+    """(b1, b2) from a start, their slopes in log g, and the relative size of the last step; infinite where none led."""
     b, size, settled = start, np.full(len(g), math.inf), False
     for _ in range(_MOST_STEPS):
         (S1, fall1, fall2), (S2, _, fall3) = law.labels.over_each(b[0], b[1], 2)

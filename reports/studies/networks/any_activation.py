@@ -13,7 +13,7 @@ from giantsteps.reports.measurements.models import Data
 from giantsteps.reports.measurements.network_trial import BEYOND, MARKS, Row, drawn_rows
 from giantsteps.reports.measurements.normal_deviates import deviates, look_normal, normality, spread
 from giantsteps.reports.measurements.study import Study, Table
-from giantsteps.reports.studies.networks.drawn import COUNT, DRAW, JUDGED, RUNS, draw
+from giantsteps.reports.studies.networks.drawn import ANY_ACTIVATION, COUNT, JUDGED, RUNS, draw
 from giantsteps.reports.studies.networks.predicted import KEY, SAMPLES, THEORIES, Judged, judge
 from giantsteps.verify.checks.finite_size import CONFIRMED, FALSE_ALARM, INCONCLUSIVE, REFUTED, Comparison
 
@@ -23,7 +23,7 @@ COMMAND = "python -m benchmarks.networks any_activation simulate"
 
 def study() -> Study | None:
     """The page; None where the measurements are not installed."""
-    data = read(SAMPLES)
+    data = read(ANY_ACTIVATION.folder / SAMPLES)
     return page(data) if data else None
 
 
@@ -40,10 +40,10 @@ def page(data: Data) -> Study:
     text = (
         "The paper's theory takes an odd activation and a bulk whose rows after the step are isotropic and of one "
         "norm. The map of the step and the network's own bulk are built here for any activation, and this is their "
-        f"trial: {COUNT} networks, drawn by the seed {DRAW} before anything was predicted, predicted by both theories "
-        "before anything was simulated. Each activation learns two targets; batch, step, width, samples, ridge and "
-        "label noise fill their ranges evenly, and no draw was rejected. (The isotropic theory has the map of any "
-        "activation here: only its bulk is the paper's.)",
+        f"trial: {COUNT} networks, drawn by the seed {ANY_ACTIVATION.seed} before anything was predicted, predicted by "
+        "both theories before anything was simulated. Each activation learns two targets; batch, step, width, samples, "
+        "ridge and label noise fill their ranges evenly, and no draw was rejected. (The isotropic theory has the map "
+        "of any activation here: only its bulk is the paper's.)",
         _runs_text(judged, data),
         " ".join(_counted(judged, theory) for theory in THEORIES),
         _deviates_text(judged),

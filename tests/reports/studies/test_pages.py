@@ -171,7 +171,7 @@ def test_the_page_of_the_bounds_follows_the_scan() -> None:
 
 @pytest.mark.parametrize("name", ["test_error", "m"])
 def test_the_trial_of_any_activation_refutes_the_theory_where_samples_move(name: str) -> None:
-    data = read(predicted.SAMPLES)
+    data = read(any_activation.ANY_ACTIVATION.folder / predicted.SAMPLES)
     right = any_activation.judged_in(data)
     counts = any_activation.verdicts(right, "network")
     assert f"The network's own bulk: {counts[CONFIRMED]} CONFIRMED" in shown(any_activation.page(data))
