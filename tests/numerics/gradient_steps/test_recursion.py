@@ -74,7 +74,7 @@ def test_no_error_is_larger_than_its_estimate(
 
 
 def test_many_samples_descend_the_gradient_of_the_loss() -> None:
-    # l(rho, q) = E (g - P_{q^2} sigma(rho.x))^2/2 over rho = (along theta, across it) and q = sqrt(c), by Gauss-Hermite.
+    # l(rho, q) = E (g - P_{q^2} sigma(rho.x))^2/2 over rho = (along theta, across it) and q = sqrt(c).
     nodes, weights = np.polynomial.hermite_e.hermegauss(70)
     weights = weights / math.sqrt(2.0 * math.pi)
     u, z = np.meshgrid(nodes, nodes, indexing="ij")
@@ -136,7 +136,7 @@ def test_unstable_steps_grow_by_a_factor_whatever_the_target(eta: float, factor:
 def test_steps_below_the_critical_rate_settle_and_above_it_leave_the_range() -> None:
     settled = after("relu", "tanh", 2.0, 1.9, 300)
     assert settled[-1] == pytest.approx(settled[-2], rel=1e-3)
-    with pytest.raises(ExpressionError, match="gradient step .* leads to a spike of .*, out of range"):
+    with pytest.raises(ExpressionError, match=r"gradient step .* leads to a spike of .*, out of range"):
         after("relu", "tanh", 2.0, 4.0, 200)
 
 
