@@ -77,8 +77,13 @@ def advanced(seen: Batch, rate: float, alpha0: float) -> State:
     else:
         spike = math.sqrt(along**2 + across**2 + scatter)
         alignment = (state.alignment * along + math.sqrt(state.remainder) * across) / spike if spike else 0.0
-    turned = math.sqrt(state.bulk) + rate * float(weights @ (seen.slope.slope * seen.residual))
-    bulk = turned**2 + rate**2 / alpha0 * float(weights @ (square * seen.slope_variance))
+    # Far out sigma' is constant, and what is left of its slope and variance there is rounding, which a large spike
+    # multiplies.
+    linear, whole = seen.slope.slope, seen.slope.square
+    linear = np.where(np.abs(linear) > ROUNDING * np.sqrt(whole), linear, 0.0)
+    left = np.where(seen.slope_variance > ROUNDING**2 * whole, seen.slope_variance, 0.0)
+    turned = math.sqrt(state.bulk) + rate * float(weights @ (linear * seen.residual))
+    bulk = turned**2 + rate**2 / alpha0 * float(weights @ (square * left))
     return State(spike, min(max(alignment, -1.0), 1.0), bulk)
 
 
@@ -103,7 +108,7 @@ def states(
         if found.error <= _SETTLED:
             break
     moved = _moved(activation, target, steps, beta, noise, found, refine)
-    share = _SAFETY * (found.error + ROUNDING + (_relative(first[1], first[0]) if first else 0.0))
+    share = _SAFETY * (found.error + ROUNDING + (relative(first[1], first[0]) if first else 0.0))
     reached = []
     for k, (state, grown) in enumerate(zip(found.states, moved, strict=True)):
         error = share * max(grown, 1.0)
@@ -166,7 +171,7 @@ def _trajectory(
             )
         if tried:
             finer = advanced(seen.refined(), step.eta / beta, step.alpha0)
-            error = max(error, seen.unsettled + _apart(after, finer))
+            error = max(error, seen.unsettled + apart(after, finer))
             if error > _SETTLED and refine < _MOST_REFINED:
                 break
         found.append(after)
@@ -191,17 +196,18 @@ def _moved(
             state = advanced(seen, step.eta / beta, step.alpha0)
         elif step.taken:
             state = found.states[0]
-        moved.append(_apart(state, found.states[k]) / _KICK)
+        moved.append(apart(state, found.states[k]) / _KICK)
         alignment = state.alignment - math.copysign(_KICK, state.alignment)
         state = State(state.spike * (1.0 + _KICK), max(alignment, -1.0), state.bulk * (1.0 - _KICK))
     return moved
 
 
-def _relative(errors: State, state: State) -> float:
+def relative(errors: State, state: State) -> float:
     """The largest error, of spike and bulk relative to their sizes."""
     spike = errors.spike / abs(state.spike) if state.spike else errors.spike
     return max(spike, errors.alignment, errors.bulk / state.bulk)
 
 
-def _apart(one: State, other: State) -> float:
-    return _relative(State(*(abs(x - y) for x, y in zip(one, other, strict=True))), other)
+def apart(one: State, other: State) -> float:
+    """How far two states are apart, as `relative`."""
+    return relative(State(*(abs(x - y) for x, y in zip(one, other, strict=True))), other)
