@@ -21,9 +21,9 @@ from functools import cache
 import numpy as np
 from numpy.typing import NDArray
 
-from giantsteps.numerics.bulk.network import frame, signal_overlaps
+from giantsteps.numerics.bulk.network import signal_overlaps, signal_vectors
 from giantsteps.numerics.bulk.network_law import BulkLaw
-from giantsteps.numerics.bulk.resolvent import block_slopes, blocks
+from giantsteps.numerics.bulk.resolvent import Frame, block_slopes, blocks
 from giantsteps.numerics.gaussian.quadrature import ROUNDING
 
 Array = NDArray[np.float64]
@@ -135,8 +135,8 @@ def _functions(law: BulkLaw, g: Array) -> Array:
     averages = law.labels.over_each(*b)
     over = averages[:, 0] + 1j * _STEP * (averages[:, 1] * by_g[0] + averages[:, 2] * by_g[1])
     gain = g * (1.0 + 1j * _STEP)
-    vectors, pulled = frame(law)
-    matrix = signal_overlaps(law, vectors, pulled, np.ones_like(gain), gain, over)
+    frame = Frame.of(signal_vectors(law))
+    matrix = np.array(signal_overlaps(law, 1.0, gain, frame, frame.sums @ over))
     found = np.concatenate([blocks(law, gain, over[0], over[1]).filled[None], matrix[_ROWS, _COLUMNS]])
     return np.stack([found.real, found.imag / _STEP])
 

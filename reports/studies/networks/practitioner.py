@@ -15,7 +15,7 @@ import numpy as np
 
 from giantsteps.derivations.activations.activation import activation
 from giantsteps.numerics.bulk.network_law import network_law
-from giantsteps.numerics.bulk.resolvent import blocks, forms
+from giantsteps.numerics.bulk.resolvent import Frame, forms
 from giantsteps.numerics.gaussian.coefficients import hermite_constants
 from giantsteps.numerics.models.documents import WIDTH
 from giantsteps.numerics.models.gradient_step import even_part
@@ -122,10 +122,10 @@ def stretch(student: str, target: str, eta: float) -> float:
     """theta.B theta/c: how much longer the rows of the bulk are along the target than in the mean direction."""
     network = network_of(student, target, eta)
     law = network_law(network.activation, network.target, network.alpha0, eta, network.beta, network.noise)
-    averages = law.labels.over(0.0, 0.0)[:, 0]
+    frame = Frame.of(np.array([[1.0, 0.0, 0.0, 0.0]]))
     # (1 - H)/g at g = 0 is B.
-    found = forms(law, 0.0, blocks(law, 0.0, averages[0], averages[1]), averages)
-    return float(found.filled[0, 0]) / law.bulk
+    found = forms(law, 0.0, frame, frame.sums @ law.labels.over(0.0, 0.0)[:, 0])
+    return float(found.filled(0, 0)) / law.bulk
 
 
 def page(data: Data) -> Study:
