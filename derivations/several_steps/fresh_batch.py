@@ -20,7 +20,7 @@ from giantsteps.derivations.kernel.limits import name_limit
 from giantsteps.derivations.kernel.search.averages import averages_expanded
 from giantsteps.derivations.kernel.search.leaves import define, each_proved, proved
 from giantsteps.derivations.kernel.search.steps import equal, named, rewritten, value
-from giantsteps.derivations.kernel.statements import Equation
+from giantsteps.derivations.kernel.statements import Equation, sides
 from giantsteps.derivations.kernel.theorem import Theorem
 from giantsteps.derivations.language.derivation import Derivation
 from giantsteps.derivations.language.expectation import Expectation
@@ -69,13 +69,8 @@ def _planar(name: sp.Symbol, pull: sp.Expr, draws: tuple[sp.Symbol, ...], *tied:
 
 def _collected(exact: Theorem, planar: Theorem, result: sp.Expr) -> Theorem:
     """``exact`` with a name for the average in the plane, written as ``result``."""
-    last = sp.Add.make_args(value(planar))[-1]
-    return equal(rewritten(exact, _solved(last, planar)), result)
-
-
-def _solved(average: sp.Expr, planar: Theorem) -> Theorem:
-    name, others = planar.statement.left, value(planar) - average  # type: ignore[union-attr]
-    return ring((planar,), Equation(average, name - others), (-sp.Integer(1),))
+    name, _ = sides(exact.statement)
+    return ring((exact, planar), Equation(name, result), (sp.Integer(1), -(STEP**2) / s.n0))
 
 
 @functools.cache
