@@ -36,7 +36,7 @@ _ONE = sp.Integer(1)
 # Given kappa: the mean of sigma, mean, linear coefficient and variance of sigma'. The residual of a sample, and its
 # force on a bulk row.
 mu0, mu1, mu11 = functions("mu_0", "mu_1", "mu_11")
-variance = sp.Function("Var_sigma_prime", nonnegative=True)
+variance = sp.Function(r"V_{\sigma'}", nonnegative=True)
 residual, force = functions("Y", "f")
 
 

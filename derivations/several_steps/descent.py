@@ -28,7 +28,7 @@ from giantsteps.derivations.several_steps.before import HERE, SAMPLE, SOURCE, ST
 from giantsteps.derivations.several_steps.fresh_batch import AVERAGES, HYPOTHESES, bulk, spike
 
 _place, _hole = sp.symbols("a hole", real=True)
-_along, _across, _width = (with_slopes(f"loss_{name}", 1)[0] for name in ("a", "b", "q"))
+_along, _across, _width = (with_slopes(f"ell_{name}", 1)[0] for name in ("a", "b", "q"))
 
 MEAN_SLOPE = define(s.slope_mean, Expectation(mu1(s.z), s.z), "the mean of sigma' over inputs and rows")
 
