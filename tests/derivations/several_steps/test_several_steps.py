@@ -13,7 +13,15 @@ from giantsteps.derivations.gradient_step import bulk as gradient_bulk
 from giantsteps.derivations.gradient_step import spike as gradient_step
 from giantsteps.derivations.kernel.statements import Ground
 from giantsteps.derivations.language.derivation import Derivation
-from giantsteps.derivations.several_steps import descent, erf_flow, first_step, fresh_batch, long_spikes, reused_batch
+from giantsteps.derivations.several_steps import (
+    descent,
+    erf_flow,
+    first_step,
+    fresh_batch,
+    long_spikes,
+    reused_batch,
+    slope_given_spike,
+)
 from giantsteps.derivations.several_steps import symbols as s
 from giantsteps.verify.second_route.networks.step import Step
 from giantsteps.verify.second_route.several_steps.averages import State, averages
@@ -126,6 +134,7 @@ def test_where_the_flow_of_an_erf_student_ends() -> None:
 
 
 BUILDERS: dict[Callable[[], Derivation], set[str]] = {
+    slope_given_spike.decomposition: set(),
     fresh_batch.spike: {"|rho'| concentrates"},
     fresh_batch.bulk: set(),
     fresh_batch.both: set(),

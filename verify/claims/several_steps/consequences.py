@@ -20,6 +20,7 @@ from giantsteps.verify.protocol.claim import Check, Claim, Domain, Kind, Range
 from giantsteps.verify.protocol.statement import Wrong, claim, eq, without
 from giantsteps.verify.second_route.gradient_step.steps import ABSTRACT
 from giantsteps.verify.second_route.several_steps import averages, draws
+from giantsteps.verify.solver.several_steps import reused_batch as reused_batch_at
 
 _NAMES = {s.square_next: ("spike", "The squared spike"), s.c_next: ("bulk", "The bulk variance"),
           s.overlap_next: ("overlap", "The overlap of the spike with the target")}
@@ -28,13 +29,14 @@ _NAMES = {s.square_next: ("spike", "The squared spike"), s.c_next: ("bulk", "The
 def _of(
     id_: str, title: str, of: sp.Symbol, right: sp.Expr | int, build: Callable[[], Derivation], check: Check,
     domain: Domain, *uses: str, wrong: Wrong, kind: Kind = Kind.IDENTITY, note: str = "",
+    also: tuple[Check, ...] = (),
 ) -> Claim:  # fmt: skip
-    """A claim, derived and checked in one other way; what is said of the state after a step is named after it."""
+    """A claim, derived and checked in other ways; what is said of the state after a step is named after it."""
     name, subject = _NAMES.get(of, ("", ""))
     return claim(
         f"several-steps.{id_.format(name)}", title.format(subject), SEVERAL,
         eq(of, right), domain,
-        ByDerivation(build), check,
+        ByDerivation(build), check, *also,
         kind=kind, wrong=wrong, uses=tuple(f"several-steps.{use.format(name)}" for use in uses), note=note,
     )
 
@@ -143,15 +145,18 @@ START = _of(
     note="Where gamma = 0 and h1* = 0, information exponent above one, gamma stays zero on fresh batches at any step.",
 )
 
+_TWICE = Domain(ranges=(Range("activation", choices=("gelu", "softplus")), Range(s.alpha0, 0.5, 5.0)))
 REUSED = _of(
     "reused-batch", "On a batch that is used twice the alignment starts from the label's square", s.reused_turn,
     s_bulk.label_slope[2] * s.slope_curve / s.alpha0, reused_batch.overlap,
-    BySimulation("real networks after two steps on one batch", draws.reused_experiment), ABSTRACT,
+    BySimulation("real networks after two steps on one batch", draws.reused_experiment), _TWICE,
     "start-of-alignment", kind=Kind.LIMIT,
     wrong={"as on fresh batches": sp.S.Zero, "batch forgotten": s_bulk.label_slope[2] * s.slope_curve,
            "the other way": -s_bulk.label_slope[2] * s.slope_curve / s.alpha0},
     note="E[u Y] = 0: fresh batches leave gamma at zero. Each step is one of a small rate e; an odd student needs "
          "further orders of e.",
+    also=(ByNumbers("the solver's state after two steps on one batch", reused_batch_at, tolerances.ASYMPTOTIC, points=3,
+                    finite_size=True),),
 )
 
 # --- where it blows up -----------------------------------------------------------------------------------------------

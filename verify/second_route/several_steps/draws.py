@@ -85,7 +85,7 @@ REUSED = {"gelu student": ("gelu", 1.0), "gelu student, fewer samples": ("gelu",
 _RATE = 0.02
 
 
-def _blind_averages(student: str, alpha0: float) -> dict[str, float]:
+def blind_averages(student: str, alpha0: float) -> dict[str, float]:
     """E[u Y^2], E[sigma' sigma''] = (1/2) E[z sigma'^2], alpha0."""
     sigma, z, weight = CURVES[student], LINE, WEIGHT
     label = np.asarray(_BLIND.value(z))
@@ -121,6 +121,6 @@ def reused_experiment(quantity: sp.Basic, profile: Profile) -> Mapping[str, tupl
     def one(model: tuple[str, float], d: int) -> Measured:
         student, alpha0 = model
         samples = tuple(reused(student, alpha0, d, k) for k in profile.draws(_SEEDS))
-        return Measured(d, samples, _blind_averages(student, round(alpha0 * d) / d))
+        return Measured(d, samples, blind_averages(student, round(alpha0 * d) / d))
 
     return at_sizes(REUSED, profile, one, 4)
