@@ -2,44 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import partial
 
 import sympy as sp
 
 from giantsteps.derivations.bulk import symbols as s_bulk
-from giantsteps.derivations.language.derivation import Derivation
 from giantsteps.derivations.several_steps import descent, erf_flow, first_step, long_spikes, reused_batch
 from giantsteps.derivations.several_steps import symbols as s
 from giantsteps.verify.checks.points import ByNumbers
-from giantsteps.verify.checks.proofs import ByDerivation
 from giantsteps.verify.checks.simulation import BySimulation
-from giantsteps.verify.claims.several_steps.step import SEVERAL, SIZES, STATE, STEP, STEPS
+from giantsteps.verify.claims.several_steps.step import NAMES, SIZES, STATE, STEP, STEPS, derived
 from giantsteps.verify.protocol import tolerances
-from giantsteps.verify.protocol.claim import Check, Claim, Domain, Kind, Range
-from giantsteps.verify.protocol.statement import Wrong, claim, eq, without
+from giantsteps.verify.protocol.claim import Claim, Domain, Kind, Range
+from giantsteps.verify.protocol.statement import Wrong, without
 from giantsteps.verify.second_route.gradient_step.steps import ABSTRACT
 from giantsteps.verify.second_route.several_steps import averages, draws
 from giantsteps.verify.solver.several_steps import reused_batch as reused_batch_at
-
-_NAMES = {s.square_next: ("spike", "The squared spike"), s.c_next: ("bulk", "The bulk variance"),
-          s.overlap_next: ("overlap", "The overlap of the spike with the target")}
-
-
-def _of(
-    id_: str, title: str, of: sp.Symbol, right: sp.Expr | int, build: Callable[[], Derivation], check: Check,
-    domain: Domain, *uses: str, wrong: Wrong, kind: Kind = Kind.IDENTITY, note: str = "",
-    also: tuple[Check, ...] = (),
-) -> Claim:  # fmt: skip
-    """A claim, derived and checked in other ways; what is said of the state after a step is named after it."""
-    name, subject = _NAMES.get(of, ("", ""))
-    return claim(
-        f"several-steps.{id_.format(name)}", title.format(subject), SEVERAL,
-        eq(of, right), domain,
-        ByDerivation(build), check, *also,
-        kind=kind, wrong=wrong, uses=tuple(f"several-steps.{use.format(name)}" for use in uses), note=note,
-    )
-
 
 # --- the first step --------------------------------------------------------------------------------------------------
 
@@ -47,7 +25,7 @@ def _of(
 def _first(of: sp.Symbol, right: sp.Expr, odd: bool, *, wrong: Wrong) -> Claim:
     """A number of the state after the first step, without a spike and with rows of length one before it."""
     models, build = (draws.ODD, first_step.odd) if odd else (draws.FIRST, first_step.any_activation)
-    return _of(
+    return derived(
         "first-odd-{}" if odd else "first-{}",
         f"{{}} after the first of several steps, with {'an odd' if odd else 'any'} activation", of, right, build,
         BySimulation("real networks after one step", partial(draws.experiment, models)), ABSTRACT, "{}",
@@ -81,7 +59,7 @@ _LOSS = ("l(rho, q) = (1/2) E (y - (P_{q^2} sigma)(rho.x))^2, rho in the plane o
          "error of the best approximation of the labels by functions P_c sigma(r .) of one direction.")
 _slopes = ByNumbers("slopes of the loss by complex steps", averages.descent_at, tolerances.QUADRATURE)
 LOSS = tuple(
-    _of(f"loss-{place}", f"The slope of the loss {words}", of, right, descent.descent, _slopes, STEPS, note=_LOSS,
+    derived(f"loss-{place}", f"The slope of the loss {words}", of, right, descent.descent, _slopes, STEPS, note=_LOSS,
         wrong={"uphill": -right, slip: other})
     for place, words, of, right, slip, other in (
         ("along", "along the spike", s.loss_along, -s.along, "across", -s.across),
@@ -95,7 +73,7 @@ _spike_noise, _row_noise = (STEP**2 * noise / s.alpha0 for noise in (s.spike_noi
 _turned = s.gamma * (s.r - STEP * s.loss_along)
 _narrower = (sp.sqrt(s.c) - STEP * s.loss_width) ** 2
 DESCENT = tuple(
-    _of("descent-{}", f"{{}} takes a step of gradient descent, {noise}", of, right, descent.descent, _slopes, STEPS,
+    derived("descent-{}", f"{{}} takes a step of gradient descent, {noise}", of, right, descent.descent, _slopes, STEPS,
         "{}", "loss-along", "loss-across", "loss-width", wrong=wrong)
     for of, noise, right, wrong in (
         (s.square_next, "and noise of the batch", _down + _spike_noise,
@@ -110,8 +88,8 @@ DESCENT = tuple(
 _FITS = Domain(ranges=(Range(s.c, 0.3, 2.0), *SIZES), interpretations=STEPS.interpretations)
 _fits = ByNumbers("an erf student that says an erf target", averages.fit_at, tolerances.QUADRATURE)
 FIT = tuple(
-    _of("fit-{}", "{} stays where it is at a perfect fit, whatever the batch", of, before, descent.perfect_fit, _fits,
-        _FITS, "{}", wrong={"shrinks": before / (1 + STEP), "noise stays": before + STEP**2 / s.alpha0},
+    derived("fit-{}", "{} stays where it is at a perfect fit, whatever the batch", of, before, descent.perfect_fit,
+        _fits, _FITS, "{}", wrong={"shrinks": before / (1 + STEP), "noise stays": before + STEP**2 / s.alpha0},
         note="gamma = 1, labels without noise, g = P_c sigma(r .): at any rate the residual of every sample is zero.")
     for of, before in ((s.square_next, s.r**2), (s.c_next, s.c))
 )  # fmt: skip
@@ -124,7 +102,7 @@ _turn = s.small_rate * (s.gamma * s.along + sp.sqrt(1 - s.gamma**2) * s.across)
 _pull, _widen = 2 * s.small_rate * s.r * s.along, 2 * s.small_rate * s.c * s.stretch
 _shot, _row_shot = (s.small_rate**2 * noise for noise in (s.spike_noise, s.row_noise))
 ONE_PASS = tuple(
-    _of(f"one-pass-{name}", f"{_NAMES[after][1]} drifts over many small batches", of, right, descent.one_pass, _few,
+    derived(f"one-pass-{name}", f"{NAMES[after][1]} drifts over many small batches", of, right, descent.one_pass, _few,
         _ONE_PASS, name, kind=Kind.LIMIT, wrong=wrong,
         note="alpha0 -> 0 at a rate epsilon alpha0: the equations of one-pass stochastic gradient descent, per "
              "sample and dimension.")
@@ -136,7 +114,7 @@ ONE_PASS = tuple(
          {"no noise": _widen, "half the stretch": _widen / 2 + _row_shot}),
     )
 )  # fmt: skip
-START = _of(
+START = derived(
     "start-of-alignment", "On fresh batches the alignment starts from the target's first coefficient alone",
     s.overlap_next, STEP * s.h1_star * s.slope_mean, descent.start_of_the_alignment,
     ByNumbers("sums over grids without an alignment", averages.blind_at, tolerances.QUADRATURE),
@@ -146,17 +124,17 @@ START = _of(
 )
 
 _TWICE = Domain(ranges=(Range("activation", choices=("gelu", "softplus")), Range(s.alpha0, 0.5, 5.0)))
-REUSED = _of(
+REUSED = derived(
     "reused-batch", "On a batch that is used twice the alignment starts from the label's square", s.reused_turn,
     s_bulk.label_slope[2] * s.slope_curve / s.alpha0, reused_batch.overlap,
-    BySimulation("real networks after two steps on one batch", draws.reused_experiment), _TWICE,
+    (BySimulation("real networks after two steps on one batch", draws.reused_experiment),
+     ByNumbers("the solver's state after two steps on one batch", reused_batch_at, tolerances.ASYMPTOTIC, points=3,
+               finite_size=True)), _TWICE,
     "start-of-alignment", kind=Kind.LIMIT,
     wrong={"as on fresh batches": sp.S.Zero, "batch forgotten": s_bulk.label_slope[2] * s.slope_curve,
            "the other way": -s_bulk.label_slope[2] * s.slope_curve / s.alpha0},
     note="E[u Y] = 0: fresh batches leave gamma at zero. Each step is one of a small rate e; an odd student needs "
          "further orders of e.",
-    also=(ByNumbers("the solver's state after two steps on one batch", reused_batch_at, tolerances.ASYMPTOTIC, points=3,
-                    finite_size=True),),
 )
 
 # --- where it blows up -----------------------------------------------------------------------------------------------
@@ -166,7 +144,7 @@ _LONG = Domain(ranges=(Range(s.slope_right, 0.5, 1.5), Range(s.slope_left, 0.0, 
                interpretations=STEPS.interpretations)
 _second, _fourth = (s.slope_right**k + s.slope_left**k for k in (2, 4))
 _drawn = (1 - STEP * _second / 2) ** 2
-GROWTH = _of(
+GROWTH = derived(
     "growth", "By what a long spike of a piecewise linear student grows in one step, whatever the target",
     s.growth_square, _drawn + STEP**2 * _fourth / (2 * s.alpha0), long_spikes.growth,
     ByNumbers("a spike of length 1e5", averages.growth_at, tolerances.ASYMPTOTIC, finite_size=True), _LONG, "spike",
@@ -176,7 +154,7 @@ GROWTH = _of(
     note="What counts is what sigma' tends to far out: relu, gelu and softplus have s+ = 1, s- = 0.",
 )
 _critical = 4 * s.alpha0 * _second / (s.alpha0 * _second**2 + 2 * _fourth)
-CRITICAL = _of(
+CRITICAL = derived(
     "blow-up", "The rate eta/beta beyond which long spikes of a piecewise linear student grow", s.critical_rate,
     _critical, long_spikes.critical_rate,
     ByNumbers("the rate that keeps a spike of length 1e5", averages.critical_at, tolerances.ASYMPTOTIC,
@@ -191,17 +169,17 @@ CRITICAL = _of(
 
 _ERF = Domain(ranges=(Range("activation", choices=("erf",)), *STEPS.ranges[1:]), interpretations=STEPS.interpretations)
 _tied = -2 * s.r * s.along / (1 + 2 * s.c)
-ERF_STRETCH = _of(
+ERF_STRETCH = derived(
     "erf-stretch", "A row of an erf student is stretched as its spike is pulled, whatever the target", s.stretch, _tied,
     erf_flow.tie, _slopes, _ERF,
     wrong={"the other way": -_tied, "a narrower bell": -2 * s.r * s.along / (1 + s.c), "half": _tied / 2},
 )
-ERF_CONSERVED = _of(
+ERF_CONSERVED = derived(
     "erf-conserved", "Gradient flow of an erf student conserves r^2 + c + (1/2) ln c, whatever the target",
     s.flow_drift, 0, erf_flow.tie, _slopes, _ERF, "erf-stretch", "loss-along", "loss-width",
     wrong={"the spike moves alone": 2 * s.r * s.along, "ln c left out": -s.stretch, "c left out": -2 * s.c * s.stretch},
 )
-ERF_END = _of(
+ERF_END = derived(
     "erf-end", "Where gradient flow of an erf student of an erf target ends: c = W(6)/6", sp.log(s.bulk_end),
     -6 * s.bulk_end, erf_flow.end,
     ByNumbers("the flow, integrated", averages.flow_end_at, tolerances.QUADRATURE, points=1),

@@ -16,7 +16,7 @@ from giantsteps.verify.checks.points import ByNumbers
 from giantsteps.verify.checks.proofs import ByDerivation
 from giantsteps.verify.checks.simulation import BySimulation
 from giantsteps.verify.protocol import tolerances
-from giantsteps.verify.protocol.claim import Claim, Domain, Kind, Range, Source
+from giantsteps.verify.protocol.claim import Check, Claim, Domain, Kind, Range, Source
 from giantsteps.verify.protocol.statement import Wrong, claim, eq, without
 from giantsteps.verify.second_route.grids import ANY, ANY_INTERPRETATIONS, TARGETS
 from giantsteps.verify.second_route.several_steps import averages, draws
@@ -38,63 +38,62 @@ _SLOPES = Domain(ranges=(Range("activation", choices=ANY), Range("target", choic
                          Range(s.kappa, -1.5, 1.5)),
                  interpretations=ANY_INTERPRETATIONS)
 
-# --- sigma' given kappa ----------------------------------------------------------------------------------------------
+NAMES = {s.square_next: ("spike", "The squared spike"), s.c_next: ("bulk", "The bulk variance"),
+         s.overlap_next: ("overlap", "The overlap of the spike with the target")}
 
 
-def _slope(id_: str, title: str, statement: sp.Equality, *, wrong: Wrong) -> Claim:
+def derived(
+    id_: str, title: str, of: sp.Expr, right: sp.Expr | int, build: Callable[[], Derivation],
+    checks: Check | tuple[Check, ...], domain: Domain, *uses: str, wrong: Wrong, kind: Kind = Kind.IDENTITY,
+    note: str = "",
+) -> Claim:  # fmt: skip
+    """A claim, derived and checked in other ways; braces in id, title and uses are for what is said after a step."""
+    name, subject = NAMES.get(of, ("", ""))
+    others = checks if isinstance(checks, tuple) else (checks,)
     return claim(
-        f"several-steps.{id_}", title, SEVERAL, statement, _SLOPES,
-        ByDerivation(slope_given_spike.decomposition),
-        ByNumbers("trapezoidal sums at a value of kappa", averages.slopes_at, tolerances.QUADRATURE,
-                  functions=averages.functions_at),
-        wrong=wrong, uses=("result-3-2.mu1-by-stein",),
+        f"several-steps.{id_.format(name)}", title.format(subject), SEVERAL,
+        eq(of, right), domain,
+        ByDerivation(build), *others,
+        kind=kind, wrong=wrong, uses=tuple(f"several-steps.{use.format(name)}" for use in uses), note=note,
     )
 
 
+# --- sigma' given kappa, and exact averages at every n0 and d --------------------------------------------------------
+
+_given = ByNumbers("trapezoidal sums at a value of kappa", averages.slopes_at, tolerances.QUADRATURE,
+                   functions=averages.functions_at)
 _curved = Expectation(sigma_second(s.r * s.kappa + sp.sqrt(s.c) * s.z), s.z)
-SLOPE_LINE = _slope(
-    "slope-line", "The linear coefficient of sigma' given kappa is a mean of sigma''", eq(s.bend, _curved),
-    wrong={"a root of c too much": sp.sqrt(s.c) * _curved, "the spike forgotten": _curved.subs(s.r, 0)},
-)
-SLOPE_CHANGE = _slope(
-    "slope-change", "The mean of sigma' along the spike changes by r times its linear coefficient",
-    eq(s.mu1_slope, s.r * s.bend),
-    wrong={"in kappa for in r kappa": s.bend, "with the bulk": s.r * s.c * s.bend},
-)
-SLOPE_REST = _slope(
-    "slope-rest", "What a constant and a line leave of sigma' given kappa",
-    eq(s.rest_square, s.slope_variance - s.c * s.bend**2),
-    wrong={"the line left in": s.slope_variance, "a root of c lost": s.slope_variance - sp.sqrt(s.c) * s.bend**2},
-)
-
-# --- exact, at every n0 and d ----------------------------------------------------------------------------------------
-
-
-def _exact(id_: str, title: str, statement: sp.Equality, build: Callable[[], Derivation], *, wrong: Wrong) -> Claim:
-    return claim(
-        f"several-steps.{id_}", title, SEVERAL, statement, _BATCHES,
-        ByDerivation(build),
-        ByNumbers("all inputs of small batches by a product rule", averages.small_batch, tolerances.ROUNDING, points=6),
-        wrong=wrong,
+SLOPES = tuple(
+    derived(f"slope-{id_}", title, of, right, slope_given_spike.decomposition, _given, _SLOPES, wrong=wrong)
+    for id_, title, of, right, wrong in (
+        ("line", "The linear coefficient of sigma' given kappa is a mean of sigma''", s.bend, _curved,
+         {"a root of c too much": sp.sqrt(s.c) * _curved, "the spike forgotten": _curved.subs(s.r, 0)}),
+        ("change", "The mean of sigma' along the spike changes by r times its linear coefficient", s.mu1_slope,
+         s.r * s.bend, {"in kappa for in r kappa": s.bend, "with the bulk": s.r * s.c * s.bend}),
+        ("rest", "What a constant and a line leave of sigma' given kappa", s.rest_square,
+         s.slope_variance - s.c * s.bend**2,
+         {"the line left in": s.slope_variance, "a root of c lost": s.slope_variance - sp.sqrt(s.c) * s.bend**2}),
     )
+)  # fmt: skip
 
-
+_small = ByNumbers("all inputs of small batches by a product rule", averages.small_batch, tolerances.ROUNDING, points=6)
 _force = s.along**2 + s.across**2
 _met = s.r**2 + 2 * STEP * s.r * s.along
-_spike_exact = _met + STEP**2 * ((1 - 1 / s.n0) * _force + ((s.d - 2) * s.spike_noise + s.spike_planar) / s.n0)
-SPIKE_EXACT = _exact(
-    "spike-exact", "The average of the squared spike over fresh batches of n0 samples in d dimensions",
-    eq(s.spike_square, _spike_exact), fresh_batch.spike,
-    wrong={"all pairs alike": _met + STEP**2 * (_force + ((s.d - 2) * s.spike_noise + s.spike_planar) / s.n0),
+_once = ((s.d - 2) * s.spike_noise + s.spike_planar) / s.n0
+_spike_exact = _met + STEP**2 * ((1 - 1 / s.n0) * _force + _once)
+SPIKE_EXACT = derived(
+    "spike-exact", "The average of the squared spike over fresh batches of n0 samples in d dimensions", s.spike_square,
+    _spike_exact, fresh_batch.spike, _small, _BATCHES,
+    wrong={"all pairs alike": _met + STEP**2 * (_force + _once),
            "|x|^2 = d": _met + STEP**2 * ((1 - 1 / s.n0) * _force + s.d * s.spike_noise / s.n0),
            "the spike meets no sample": _spike_exact - 2 * STEP * s.r * s.along},
 )
 _row_met = s.c * (1 + 2 * STEP * s.stretch)
 _row_once = ((s.d - 3) * s.row_noise + s.row_planar) / s.n0
 _row_exact = _row_met + STEP**2 * (s.c * (1 - 1 / s.n0) * s.stretch**2 + _row_once)
-ROW_EXACT = _exact(
+ROW_EXACT = derived(
     "row-exact", "The average of a bulk row's squared norm over fresh batches, for a row across spike and target",
-    eq(s.row_square, _row_exact), fresh_batch.bulk,
+    s.row_square, _row_exact, fresh_batch.bulk, _small, _BATCHES,
     wrong={"all pairs alike": _row_met + STEP**2 * (s.c * s.stretch**2 + _row_once),
            "only equal samples": _row_met + STEP**2 * _row_once,
            "the row meets no sample": _row_exact - 2 * STEP * s.c * s.stretch},
@@ -102,68 +101,52 @@ ROW_EXACT = _exact(
 
 # --- the map of a step -----------------------------------------------------------------------------------------------
 
-LATER = BySimulation("real networks after two and three steps", partial(draws.experiment, draws.LATER))
-
-
-def _next(
-    id_: str, title: str, statement: sp.Equality, build: Callable[[], Derivation] = fresh_batch.spike,
-    *uses: str, wrong: Wrong, kind: Kind = Kind.CONCENTRATION, note: str = "",
-) -> Claim:
-    """A claim on the state after the step: derived, compared with the solver's states, measured on real networks."""
-    return claim(
-        f"several-steps.{id_}", title, SEVERAL,
-        statement, STEPS,
-        ByDerivation(build),
-        ByNumbers("the solver's states", after_steps, tolerances.QUADRATURE, points=8),
-        LATER,
-        kind=kind, wrong=wrong, uses=uses, note=note,
-    )
-
-
+_later = (
+    ByNumbers("the solver's states", after_steps, tolerances.QUADRATURE, points=8),
+    BySimulation("real networks after two and three steps", partial(draws.experiment, draws.LATER)),
+)
 _forward = s.r + STEP * s.along
 _square = _forward**2 + STEP**2 * (s.across**2 + s.spike_noise / s.alpha0)
 _across = sp.sqrt(1 - s.gamma**2) * STEP * s.across
 _overlap = s.gamma * _forward + _across
-SPIKE = _next(
-    "spike", "The spike after one more step", eq(s.r_next, sp.sqrt(_square)), fresh_batch.spike,
-    "several-steps.spike-exact",
+SPIKE = derived(
+    "spike", "The spike after one more step", s.r_next, sp.sqrt(_square), fresh_batch.spike, _later, STEPS,
+    "spike-exact", kind=Kind.CONCENTRATION,
     wrong={"no noise of the batch": sp.sqrt(without(_square, s.spike_noise)),
            "a tenth more noise": sp.sqrt(_square.xreplace({s.spike_noise: sp.Rational(11, 10) * s.spike_noise})),
            "nothing across the spike": sp.sqrt(without(_square, s.across)),
            "uphill along the spike": sp.sqrt(_square.xreplace({s.along: -s.along})),
            "the spike starts anew": sp.sqrt(_square.xreplace({s.r: sp.S.Zero}))},
 )
-ALIGNMENT = _next(
-    "alignment", "The alignment after one more step", eq(s.gamma_next, _overlap / sp.sqrt(_square)), fresh_batch.spike,
-    "several-steps.spike-exact",
-    wrong={"no noise of the batch": _overlap / sp.sqrt(without(_square, s.spike_noise)),
-           "nothing across the spike": without(_overlap, s.across) / sp.sqrt(_square),
-           "the old direction": s.gamma},
+ALIGNMENT = derived(
+    "alignment", "The alignment after one more step", s.gamma_next, _overlap / sp.sqrt(_square), fresh_batch.spike,
+    _later, STEPS, "spike-exact", kind=Kind.CONCENTRATION,
+    wrong={"no noise of the batch": _overlap / sp.sqrt(without(_square, s.spike_noise)), "the old direction": s.gamma,
+           "nothing across the spike": without(_overlap, s.across) / sp.sqrt(_square)},
 )
 _stretched = s.c * (1 + STEP * s.stretch) ** 2
 _bulk = _stretched + STEP**2 * s.row_noise / s.alpha0
-BULK = _next(
-    "bulk", "The bulk variance after one more step", eq(s.c_next, _bulk), fresh_batch.bulk, "several-steps.row-exact",
+BULK = derived(
+    "bulk", "The bulk variance after one more step", s.c_next, _bulk, fresh_batch.bulk, _later, STEPS, "row-exact",
+    kind=Kind.CONCENTRATION,
     wrong={"no noise of the batch": _stretched, "not stretched": s.c + STEP**2 * s.row_noise / s.alpha0,
            "stretched the other way": _bulk.xreplace({s.stretch: -s.stretch}),
            "the whole second moment of sigma'": _stretched + STEP**2 * s.whole_noise / s.alpha0},
 )
-OVERLAP = _next(
-    "overlap", "The noise of the batch adds nothing to the spike's overlap with the target",
-    eq(s.overlap_next, _overlap), fresh_batch.spike, "several-steps.alignment",
+OVERLAP = derived(
+    "overlap", "The noise of the batch adds nothing to the spike's overlap with the target", s.overlap_next, _overlap,
+    fresh_batch.spike, _later, STEPS, "alignment",
     wrong={"with noise": _overlap + STEP**2 * s.spike_noise / s.alpha0, "nothing across": without(_overlap, s.across),
            "away from the target": s.gamma * _forward - _across},
-    kind=Kind.IDENTITY, note="alpha0 does not stand in it: on average over batches it is exact at every n0 and d.",
+    note="alpha0 does not stand in it: on average over batches it is exact at every n0 and d.",
 )
-LAYER = _next(
-    "noise", "What a batch adds at random to a row of the first layer",
-    eq(s.layer_next, _forward**2 + STEP**2 * s.across**2 + _stretched + STEP**2 * s.whole_noise / s.alpha0),
-    fresh_batch.both, "several-steps.spike", "several-steps.bulk",
-    wrong={"no noise": _forward**2 + STEP**2 * s.across**2 + _stretched,
-           "the noise of the spike alone": _square + _stretched,
+_noiseless = _forward**2 + STEP**2 * s.across**2 + _stretched
+LAYER = derived(
+    "noise", "What a batch adds at random to a row of the first layer", s.layer_next,
+    _noiseless + STEP**2 * s.whole_noise / s.alpha0, fresh_batch.both, _later, STEPS, "spike", "bulk",
+    kind=Kind.CONCENTRATION,
+    wrong={"no noise": _noiseless, "the noise of the spike alone": _square + _stretched,
            "the noise of the bulk alone": without(_square, s.spike_noise) + _bulk},
 )
 
-CLAIMS: tuple[Claim, ...] = (
-    SLOPE_LINE, SLOPE_CHANGE, SLOPE_REST, SPIKE_EXACT, ROW_EXACT, SPIKE, ALIGNMENT, BULK, OVERLAP, LAYER,
-)
+CLAIMS: tuple[Claim, ...] = (*SLOPES, SPIKE_EXACT, ROW_EXACT, SPIKE, ALIGNMENT, BULK, OVERLAP, LAYER)
