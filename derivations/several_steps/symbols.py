@@ -11,7 +11,7 @@ _define = _TABLE.define
 # The state after the step.
 r_next = _define("r^{+}", "spike strength after one more step", nonnegative=True)
 gamma_next = _define(r"\gamma^{+}", "alignment after one more step")
-c_next = _define("c^{+}", "bulk variance after one more step", nonnegative=True)
+c_next = _define("c^{+}", "bulk variance after one more step")
 square_next = _define("(r^{+})^{2}", "squared spike strength after one more step")
 overlap_next = _define(r"r^{+}\gamma^{+}", "overlap of the spike with the target after one more step")
 spike_square = _define(r"\langle|\rho^{+}|^{2}\rangle", "average of the squared spike over batches, at finite n0 and d")
