@@ -169,11 +169,15 @@ def spike_of_step() -> Derivation:
     )
 
 
-def over_own_view(weight: sp.Expr, of_view: sp.Expr, named: Theorem) -> Theorem:
-    """E[weight f(z, t)] = E[weight name(t)], where ``named`` says what the average of f over z is."""
-    whole = Expectation(weight * of_view, _u, _t, _e, s.z)
-    nested = iterated((), whole, (s.z,))
-    pulled = linear((), Expectation(weight * of_view, s.z), ((weight, of_view),))
+def over_own_view(
+    weight: sp.Expr, of_view: sp.Expr, named: Theorem, draws: tuple[sp.Symbol, ...] = (_u, _t, _e), own: sp.Symbol = s.z
+) -> Theorem:
+    """E[weight f(z, t)] = E[weight name(t)], where ``named`` says what the average of f over z, a row's ``own`` view of
+    a sample, is; ``draws`` are what else the sample is made of.
+    """
+    whole = Expectation(weight * of_view, *draws, own)
+    nested = iterated((), whole, (own,))
+    pulled = linear((), Expectation(weight * of_view, own), ((weight, of_view),))
     return rewritten(nested, pulled, named)
 
 

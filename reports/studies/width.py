@@ -178,7 +178,8 @@ def _kernel() -> tuple[Statement, ...]:
     limit, target = kernel_limit(KERNEL), hermite_constants(KERNEL.target)
     linear = target.h2 - target.h1**2
     case, network = next(iter(CASES.items()))
-    end, other = at_rate(network, 1e4, network.eta), kernel_limit(replace(network, eta=0.0).model("isotropic"))
+    end = at_rate(network, 1e4, network.step.only.eta)
+    other = kernel_limit(replace(network, eta=0.0).model("isotropic"))
     return (
         Statement(
             "without a step an infinite width is the kernel", OURS, abs(errors[-1] - limit) < 1e-4 * limit,
@@ -193,7 +194,7 @@ def _kernel() -> tuple[Statement, ...]:
         Statement(
             "a fixed rate does not end at the kernel: r tends to 0 but is not 0, the mean of the readout is not "
             "regularised, and the target's linear part along the spike costs nothing", OURS, abs(end - other) > 1e-3,
-            f"{case} at eta = {network.eta:g} has {end:.4f} at beta = 10,000, the kernel {other:.4f}",
+            f"{case} at eta = {network.step.only.eta:g} has {end:.4f} at beta = 10,000, the kernel {other:.4f}",
         ),
     )  # fmt: skip
 
@@ -220,7 +221,7 @@ def _figure(data: Data) -> draw.Figure:
     canvas, *all_axes = draw.panels(len(CASES), size=(10.4, 4.0), ylabel="test error")
     widths = [float(width) for width in np.geomspace(0.08, 30.0, 33)]
     for axes, (case, network) in zip(all_axes, CASES.items(), strict=True):
-        for style, eta in enumerate((1.0, network.eta)):
+        for style, eta in enumerate((1.0, network.step.only.eta)):
             draw.line(axes, widths, [at_rate(network, w, eta) for w in widths], style, rf"$\tilde\eta = {eta:g}$")
         draw.line(axes, widths, [best_over_rates(network, w) for w in widths], 2, r"best $\tilde\eta$")
         limit = kernel_limit(replace(network, eta=0.0).model("isotropic"))

@@ -11,6 +11,7 @@ from giantsteps.derivations.free_energy import symbols as s_free
 from giantsteps.derivations.gradient_step import symbols as s_step
 from giantsteps.derivations.language import symbols as s
 from giantsteps.derivations.saddle_point import symbols as s_saddle
+from giantsteps.derivations.several_steps import symbols as s_several
 from giantsteps.derivations.spectrum import symbols as s_spectrum
 from giantsteps.verify.claims.slides.coverage import FORMULAS
 from giantsteps.verify.claims.slides.errata import CONVENTIONS, ERRATA
@@ -63,6 +64,8 @@ MODULES = (
     "giantsteps.verify.claims.networks.any_letters",
     "giantsteps.verify.claims.gradient_step.overlapping_rows",
     "giantsteps.verify.claims.gradient_step.overlapping_bulk",
+    "giantsteps.verify.claims.several_steps.step",
+    "giantsteps.verify.claims.several_steps.consequences",
     "giantsteps.verify.claims.letters.free_energy",
     "giantsteps.verify.claims.letters.saddle_point",
     "giantsteps.verify.claims.letters.orthogonal",
@@ -105,6 +108,7 @@ CHAPTERS: tuple[Chapter, ...] = (
     ),
     Chapter("spectrum", "The spectrum of the features", ("appendix-f",)),
     Chapter("network-bulk", "The network's own bulk", ("beyond", "headline"), "the network's own bulk"),
+    Chapter("several-steps", "Several gradient steps", ("several-steps",)),
     Chapter("leap", "Higher leaps and other learning rates", ("wider", "multi-index"), "rates of long steps"),
     Chapter("slides", "The slides as printed", ("slides",)),
 )
@@ -157,7 +161,7 @@ PAPER = Paper(
     equations=range(1, 192),
     symbols=(
         *s.SHARED, *s_step.TABLE, *s_map.TABLE, *s_free.TABLE, *s_saddle.TABLE, *s_bounds.TABLE, *s_bulk.TABLE,
-        *s_spectrum.TABLE,
+        *s_several.TABLE, *s_spectrum.TABLE,
     ),
     growing=frozenset({s.d, s.n, s.n0, s.p}),
     siblings=SIBLINGS,

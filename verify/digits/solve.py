@@ -44,7 +44,7 @@ def solve(model: Model, *, digits: int | None = None) -> Solution:
         from giantsteps.numerics.certificates.network.rows import network_start
         from giantsteps.verify.compiled.labels import Step
 
-        step = Step(made.alpha0, made.eta, model.beta, model.groups[0].weight)
+        step = Step(*made.only, model.beta, model.groups[0].weight)
         _, _, start["b1"], start["b2"] = network_start(model, found)
     return _solution(model, solve_digits(model, digits, start, step), digits)
 
@@ -58,6 +58,7 @@ def _check(model: Model) -> None:
         "a spike of one direction": model.rank == 1,
         "rows of equal norm before the step": not model.gaussian_rows,
         "ridge > 0": model.ridge > 0.0,
+        "one gradient step, or spike, bulk and alignment as given": model.step is None or not model.step.several,
     }
     missing = " and ".join(what for what, there in supported.items() if not there)
     if missing:

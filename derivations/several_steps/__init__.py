@@ -1,0 +1,1 @@
+"""Several gradient steps on fresh batches: what one step makes of spike, alignment and bulk, and what follows."""
