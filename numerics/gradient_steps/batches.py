@@ -24,19 +24,21 @@ from giantsteps.derivations.expressions.tree import ExpressionError
 from giantsteps.numerics.gaussian.nodes import even_steps
 from giantsteps.numerics.gaussian.quadrature import (
     FINER,
+    WIDEST_PANEL,
     Integrand,
     Moments,
-    Rule,
     across_rule,
-    conditional_moments,
     doublings,
     integrand,
+    mean_and_slope_moments,
+    moments_at,
     reach,
+    settled_level,
     slope_integrand,
     span,
     with_splits,
 )
-from giantsteps.numerics.gaussian.spike_rule import Layer, half_length, layers, spacing, spike_rule
+from giantsteps.numerics.gaussian.spike_rule import Layer, Rule, half_length, layers, spacing, spike_rule
 
 Array = NDArray[np.float64]
 
@@ -50,9 +52,15 @@ _PRODUCT, _TAILS = 4.0, 121.5
 _ENTIRE = 3.0
 # A trapezoidal rule of a shorter step has more nodes than panels that follow the places where the function is steep.
 _SHORTEST = 0.02
+# Between these such a function is a polynomial to rounding, but where `with_splits` finds further places, or a line.
+_EDGES = tuple(np.arange(-40.0, 41.0, WIDEST_PANEL).tolist())
 # Averages are of products of four functions, sigma'^2 y^2, or with the network's own bulk of eight: tails count as
 # those of this power of one.
 _POWER = 4
+# Poles of a product are of higher order than those of a factor: its transform is larger by powers of the frequency.
+_POLES = 1.25
+# Rules across the spike end where tails are exp(-45) of the whole; exp(-37), 1e-16, is enough along it.
+_SHORTER = 8.0
 # The noise of a label: the trapezoidal rule of this step in standard deviations, that far.
 _NOISE_STEP, _NOISE_REACH = 0.5, 9.0
 # Joint nodes of less weight add less than rounding to an average.
@@ -73,6 +81,19 @@ class State(NamedTuple):
 
 
 INITIAL = State(0.0, 0.0, 1.0)
+
+
+class Levels(NamedTuple):
+    """How often the rules across the spike are refined: of sigma, sigma' and the target."""
+
+    student: int
+    slope: int
+    teacher: int
+
+    @property
+    def coarser(self) -> Levels:
+        """Once less."""
+        return Levels(*(level - 1 for level in self))
 
 
 class Joint(NamedTuple):
@@ -106,8 +127,12 @@ class SlopeMoments(NamedTuple):
 class Batch:
     """A fresh batch that meets the network in a state: nodes kappa (n,), their weights (n,), and functions of kappa.
 
-    student, slope: the moments of sigma and sigma' at r kappa + sqrt(c) X; teacher: those of g at theta.x, over z and
-    without label noise. unsettled: the relative error that the averages across the spike are left with.
+    For activation and target of the same parity all that a step needs is even in the input, and kappa >= 0 with the
+    weight of both sides.
+
+    mu0 = E[sigma] is what the output of the network tends to; slope are the moments of sigma' at r kappa + sqrt(c) X,
+    teacher those of g at theta.x, over z and without label noise. unsettled: the relative error that the averages
+    across the spike are left with.
     """
 
     activation: Activation
@@ -117,15 +142,11 @@ class Batch:
     refine: int
     kappa: Array
     weights: Array
-    student: Moments
+    mu0: Array
     slope: Moments
     teacher: Moments
+    levels: Levels
     unsettled: float
-
-    @property
-    def mu0(self) -> Array:
-        """E[sigma], which the output of the network tends to."""
-        return self.student.mean
 
     @property
     def mu1(self) -> Array:
@@ -150,7 +171,7 @@ class Batch:
     @property
     def residual(self) -> Array:
         """E[Y | kappa] = y0 - mu0."""
-        return self.teacher.mean - self.student.mean
+        return self.teacher.mean - self.mu0
 
     @property
     def residual_square(self) -> Array:
@@ -172,10 +193,18 @@ class Batch:
         return batch(self.activation, self.target, self.state, self.noise, self.refine + 1)
 
 
-def batch(activation: Activation, target: Activation, state: State, noise: float = 0.0, refine: int = 0) -> Batch:
+def batch(
+    activation: Activation,
+    target: Activation,
+    state: State,
+    noise: float = 0.0,
+    refine: int = 0,
+    levels: Levels | None = None,
+) -> Batch:
     """What a batch sees of a network in a state; the rule along the spike, and for labels, is refined so many times.
 
-    Rules across the spike are refined until they settle, as everywhere (`conditional_moments`).
+    Rules across the spike are refined until they settle, as everywhere (`conditional_moments`), or as often as `levels`
+    says, which a neighbouring state has shown.
 
     Raises ExpressionError where an average does not settle or is infinite.
     """
@@ -183,18 +212,24 @@ def batch(activation: Activation, target: Activation, state: State, noise: float
     root, across = math.sqrt(state.bulk), math.sqrt(state.remainder)
     # Without spike and alignment nothing depends on kappa: two nodes average 1, kappa and kappa^2 exactly.
     alone = state.spike == 0.0 and state.alignment == 0.0
-    kappa, weights = _SIGNS if alone else _rule(student, slope, teacher, state, refine)
-    inner, seen = state.spike * kappa, state.alignment * kappa
-    given = ((student, inner, root), (slope, inner, root), (teacher, seen, across))
-    of_student, of_slope, of_teacher = (conditional_moments(*one) for one in given)
-    left = max(doublings(function, *span(shift), scale)[1] if scale else 0.0 for function, shift, scale in given)
-    return Batch(activation, target, state, noise, refine, kappa, weights, of_student, of_slope, of_teacher, left)
+    # What a step needs is even in x where the functions have the same parity.
+    even = activation.parity in ("odd", "even") and activation.parity == target.parity
+    kappa, weights = _SIGNS if alone else _rule(student, slope, teacher, state, refine, even)
+    inner, outer = state.spike * kappa, state.alignment * kappa
+    left = 0.0
+    if levels is None:
+        given = ((student, inner, root), (slope, inner, root), (teacher, outer, across))
+        levels = Levels(*(settled_level(*one) for one in given))
+        left = max(doublings(function, *span(shift), scale)[1] if scale else 0.0 for function, shift, scale in given)
+    mean, of_slope = mean_and_slope_moments(student, slope, inner, root, levels[:2])
+    of_teacher = moments_at(teacher, outer, across, levels.teacher)
+    return Batch(activation, target, state, noise, refine, kappa, weights, mean, of_slope, of_teacher, levels, left)
 
 
 _SIGNS = Rule(np.array([-1.0, 1.0]), np.array([0.5, 0.5]))
 
 
-def _rule(student: Integrand, slope: Integrand, teacher: Integrand, state: State, refine: int) -> Rule:
+def _rule(student: Integrand, slope: Integrand, teacher: Integrand, state: State, refine: int, even: bool) -> Rule:
     """The rule along the spike for products of averages of the three functions."""
     widest, reaches = _WIDEST, []
     features: set[Layer] = set()
@@ -204,12 +239,18 @@ def _rule(student: Integrand, slope: Integrand, teacher: Integrand, state: State
         (teacher, state.alignment, state.remainder),
     )
     for function, gain, variance in lines:
-        entire = replace(function, strip=min(function.strip, _ENTIRE))
-        step = spacing(entire, gain, variance / _PRODUCT)
-        features.update(layers(_panelled(function) if step < _SHORTEST else function, gain, variance / _PRODUCT))
+        step = spacing(_entire(function), gain, variance / _PRODUCT) / _POLES
+        features.update(layers(function if step >= _SHORTEST else _panelled(function), gain, variance / _PRODUCT))
+        features.update(Layer(place / gain, 0.0) for place in (_EDGES if step < _SHORTEST else ()))
         widest = min(widest, step if step >= _SHORTEST else widest)
         reaches.append(_reach(function, gain, variance))
-    return spike_rule(tuple(sorted(features)), widest, half_length(reaches), refine, extra=_TAILS)
+    return spike_rule(tuple(sorted(features)), widest, half_length(reaches), refine, even, _TAILS)
+
+
+@lru_cache(maxsize=64)
+def _entire(function: Integrand) -> Integrand:
+    """An entire function as one that is analytic in a strip."""
+    return replace(function, strip=min(function.strip, _ENTIRE))
 
 
 @lru_cache(maxsize=64)
@@ -227,7 +268,7 @@ def _powered(function: Integrand) -> Integrand:
 def _reach(function: Integrand, gain: float, variance: float) -> float:
     """How far kappa has to be followed for products of averages of the function."""
     if function.quadratic == 0.0:
-        return reach(_powered(function), gain, variance)
+        return reach(_powered(function), gain, variance, -_SHORTER)
     # E f(gain kappa + sqrt(variance) X) grows like exp(q kappa^2 gain^2/(1 - 2 q variance)).
     inner = 1.0 - 2.0 * function.quadratic * variance
     grown = 2.0 * function.quadratic / inner if inner > 0.0 else math.inf
