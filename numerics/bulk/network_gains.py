@@ -32,7 +32,7 @@ from giantsteps.numerics.gradient_steps.law import StepsLaw
 Array = NDArray[np.float64]
 
 # 3.43^-36 is 5e-20: what the theory leaves is far below rounding. The last coefficients of every panel are looked at.
-_LENGTH, _NODES, _TAIL = 4.0, 36, 4
+_LENGTH, _NODES, _TAIL, _FEW = 4.0, 36, 4, 8
 # A panel with a larger tail has no numbers. Where g is large, the rounding of M itself, a difference, comes to 1e-12.
 _RESOLVED = 1e-9
 # Of log(g c). Below, a function of g differs from its limit by less than rounding, for eigenvalues up to 1e10 c. Above
@@ -173,7 +173,9 @@ def _of_steps(law: StepsLaw) -> Gains:
 
 
 def _chebyshev(u: Array) -> Array:
-    """T_0, .., T_(N-1) at u, (N, P)."""
+    """T_0, .., T_(N-1) at u, (N, P): for few places by cosines, in a tenth of the time."""
+    if len(u) < _FEW:
+        return np.asarray(np.cos(np.arange(_NODES)[:, None] * np.arccos(u)))
     found = np.empty((_NODES, len(u)))
     found[0], found[1] = 1.0, u
     twice = 2.0 * u

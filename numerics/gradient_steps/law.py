@@ -19,6 +19,7 @@ from functools import lru_cache
 import numpy as np
 
 from giantsteps.derivations.activations.activation import Activation
+from giantsteps.derivations.expressions.tree import ExpressionError
 from giantsteps.numerics.gaussian.quadrature import ROUNDING
 from giantsteps.numerics.gradient_steps.batches import State, batch
 from giantsteps.numerics.gradient_steps.pencil import Array, Samples, overlaps, traces
@@ -70,8 +71,10 @@ def steps_law(
     norm_variance: d Var(|w|^2) before the first step, 0 for unit rows and 2 for Gaussian ones. Rules are refined until
     f and M stay put.
 
-    Raises ExpressionError where an average does not settle.
+    Raises ExpressionError where an average does not settle, and where there is no spike but could be an alignment.
     """
+    if states[-1].spike == 0.0 and activation.parity != "even":
+        raise ExpressionError("the steps leave no spike, of an activation that is not known to be even")
     given = activation, target, rates, ratios, states, noise, norm_variance
     coarse = _law(*given, 0)
     g = _COMPARED / coarse.bulk
@@ -106,6 +109,8 @@ def _law(
 ) -> StepsLaw:
     """The law by rules refined so many times."""
     steps = len(rates)
+    # Without a spike every direction is its direction.
+    states = tuple(state if state.spike else state._replace(alignment=0.0) for state in states)
     made = [
         seen(batch(activation, target, state, noise, refine), e, alpha0)
         for state, e, alpha0 in zip(states[:-1], rates, ratios, strict=True)
@@ -144,7 +149,7 @@ def _frames(states: Sequence[State], rates: Sequence[float]) -> tuple[Array, ...
 def _functions(law: StepsLaw, g: Array, G: Array) -> Array:
     """`StepsLaw.functions` at the traces G."""
     batches, rows_ = law.batches, law.rows
-    steps, (v, perp) = len(batches), law.frames[-1]
+    steps, v, perp = len(batches), law.frames[-1][0], law.frames[-1][-1]
     tops = np.zeros((3, len(v), 2 * steps + 1))
     tops[0, :, 0], tops[1, :, 0], tops[2, :, 1] = v, perp, v
     found = overlaps(batches, G, law.frames[:-1], np.concatenate([words(steps), tops]))
