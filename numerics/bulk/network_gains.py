@@ -166,7 +166,7 @@ def gains_of(law: BulkLaw | StepsLaw) -> Gains:
     return _of_steps(law) if isinstance(law, StepsLaw) else Gains(law.bulk, partial(_functions, law))
 
 
-@lru_cache(maxsize=16)
+@lru_cache(maxsize=8)
 def _of_steps(law: StepsLaw) -> Gains:
     """Kept, since a panel takes as long as ten solutions."""
     return Gains(law.bulk, law.functions)

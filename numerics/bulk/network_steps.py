@@ -1,7 +1,7 @@
 """The bulk of the network itself after several gradient steps on fresh batches, or after one from Gaussian rows.
 
-The law of the rows is that of `numerics.gradient_steps.law`; the equivalent follows from its functions of g = C beta tau
-(`numerics.bulk.network_gains`), as after one step from unit rows, which has a closed form (`numerics.bulk.network`).
+The law of the rows is that of `numerics.gradient_steps.law`; the equivalent follows from its functions of
+g = C beta tau (`numerics.bulk.network_gains`). One step from unit rows has a closed form (`numerics.bulk.network`).
 """
 
 from __future__ import annotations

@@ -44,9 +44,8 @@ def labels(batch: Batch) -> Labels:
     starts = np.flatnonzero(np.diff(exact.place, prepend=-1))
     if len(grid) * len(starts) > len(y) * len(even_steps(step, math.ceil(_REACH / step))[0]):
         return _plain(batch.joint)
-    kernel = step * density((grid - y[:, None]) / width)
-    moments = _moments(exact)[:, :, None] * kernel
-    blurred = np.add.reduceat(moments, starts, axis=1).reshape(3, -1)
+    pieces = zip(np.split(y, starts[1:]), np.split(_moments(exact), starts[1:], axis=1), strict=True)
+    blurred = np.hstack([step * (moments @ density((grid - at[:, None]) / width)) for at, moments in pieces])
     kept = np.flatnonzero(blurred[0] > _NO_WEIGHT)
     place = exact.place[starts][kept // len(grid)]
     return Labels(place, grid[kept % len(grid)] - batch.mu0[place], blurred[:, kept])

@@ -27,9 +27,9 @@ from giantsteps.numerics.gradient_steps.words import SPIKE, VECTORS, Rows, rows,
 
 # Where rules are compared, as g times c: further out functions of g bend no more.
 _COMPARED = np.array([1e-4, 1e-2, 0.1, 1.0, 10.0, 1e2, 1e4, 1e6])
-# Two rules that agree to this leave little but rounding in the finer one: the error of a rule FINER times as fine is the
-# power 1.9 of the coarser one's, and its power 3/2 is claimed, beside as much rounding as M may have.
-_AGREEMENT, _MOST_DOUBLINGS, _ROUNDED = 1e-8, 4, 1e-13
+# Two rules that agree to this leave little but rounding in the finer one: the error of a rule FINER times as fine is
+# the power 1.9 of the coarser one's, and its power 3/2 is claimed, beside as much rounding as M may have.
+_AGREEMENT, _MOST_DOUBLINGS, _ROUNDED = 1e-8, 4, 9e-13
 # The entries of M, beside f: v v, v delta, v theta_perp, delta delta, delta theta_perp, theta_perp theta_perp.
 _DIAGONAL = np.array([0, 3, 5])
 _ROWS, _COLUMNS = np.array([0, 0, 0, 1, 1, 2]), np.array([0, 1, 2, 1, 2, 2])
@@ -56,7 +56,7 @@ class StepsLaw:
         return _functions(self, g, traces(self.batches, g, traces(self.rough, g) if self.rough else None))
 
 
-@lru_cache(maxsize=32)
+@lru_cache(maxsize=8)
 def steps_law(
     activation: Activation,
     target: Activation,
@@ -94,7 +94,7 @@ def steps_law(
 def _apart(one: Array, other: Array) -> Array:
     """How far f and M are apart, relative; what lies beside the diagonal with the roots of both entries there."""
     roots = np.sqrt(np.abs(other[1:][_DIAGONAL]))
-    return np.abs(one - other) / np.concatenate([np.abs(other[:1]), roots[_ROWS] * roots[_COLUMNS]])
+    return np.asarray(np.abs(one - other) / np.concatenate([np.abs(other[:1]), roots[_ROWS] * roots[_COLUMNS]]))
 
 
 def _law(
@@ -130,7 +130,7 @@ def _law(
 
 
 def _frames(states: Sequence[State], rates: Sequence[float]) -> tuple[Array, ...]:
-    """(v_t, theta_perp_t) before and after every step by theta and the vectors w_f; theta alone where there is no v_t."""
+    """(v_t, theta_perp_t) before and after every step by theta and the w_f; theta alone where there is no v_t."""
     found, spike = [], np.zeros(1 + VECTORS * len(rates))
     for t, state in enumerate(states):
         if t:

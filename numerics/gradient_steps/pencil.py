@@ -23,7 +23,7 @@ Nothing cancels as g -> 0 or g -> infinity, and R(g) is analytic in g outside of
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -61,44 +61,46 @@ class Samples:
         return _squared(self.functions.sum(axis=-1))
 
     @cached_property
-    def _rows(self) -> tuple[Array, Array, Array]:
-        """The weighted (a, b, b^2), their products with each other, and with the products of functions."""
+    def _rows(self) -> tuple[Array, Array]:
+        """The weighted (a, b, b^2), and their products with each other."""
         weighted = self.weights * self.bends
-        forms = (self.bends[:, None] * self.functions).reshape(-1, len(self.weights))
-        return weighted, weighted[_FIRST] * self.bends[_SECOND], forms
+        return weighted, weighted[_FIRST] * self.bends[_SECOND]
 
     def kept(self, x: Array) -> Array:
         """E[k] at x (g, 2, 2), of the same shape."""
-        return _composed(x, self._over(x, self._rows[0])[0])
+        rows, sums = self._rows[0], np.zeros((3, len(x)))
+        for here, inverse in self._inverses(x):
+            sums += rows[:, here] @ inverse
+        return _composed(x, sums)
 
     def kept_and_squared(self, x: Array) -> tuple[Array, Array]:
         """E[k] and E[k_ij k_lm] as (g, 4, 4), rows (i, m) and columns (j, l): minus the slope of the first in x."""
-        sums, squares = self._over(x, *self._rows[:2])
+        rows, products = self._rows
+        sums, squares = np.zeros((len(rows), len(x))), np.zeros((len(products), len(x)))
+        for here, inverse in self._inverses(x):
+            sums += rows[:, here] @ inverse
+            inverse *= inverse
+            squares += products[:, here] @ inverse
         parts = _composed(x, np.eye(3)[:, :, None])
         both = np.einsum("stg,sgij,tglm->gimjl", _squared(squares), parts, parts, optimize=True)
         return _composed(x, sums), both.reshape(-1, 4, 4)
 
     def kept_forms(self, x: Array) -> Array:
         """E[f f' k] for coordinates and functions f, f', (m, m, g, 2, 2)."""
-        sums = self._over(x, self._rows[2])[0].reshape(3, len(self.functions), -1)
+        sums = np.zeros((3, len(self.functions), len(x)))
+        for here, inverse in self._inverses(x):
+            sums += (self.bends[:, None, here] * self.functions[:, here]) @ inverse
         return _squared(_composed(x, sums))
 
-    def _over(self, x: Array, rows: Array, others: Array | None = None) -> tuple[Array, Array]:
-        """The rows averaged over D at every x, (rows, g), and the others over D^2."""
+    def _inverses(self, x: Array) -> Iterator[tuple[slice, Array]]:
+        """1/D at every x for some nodes at a time, (n, g)."""
         steep = np.stack([-x[:, 0, 0], 2.0 * x[:, 0, 1], x[:, 0, 1] ** 2 - x[:, 0, 0] * x[:, 1, 1]])
-        others = rows[:0] if others is None else others
-        first, second = np.zeros((len(rows), len(x))), np.zeros((len(others), len(x)))
         size = max(1, _AT_ONCE // len(x))
         for start in range(0, len(self.weights), size):
             here = slice(start, start + size)
             inverse = self.bends[:, here].T @ steep
             inverse += 1.0
-            np.reciprocal(inverse, out=inverse)
-            first += rows[:, here] @ inverse
-            if len(others):
-                inverse *= inverse
-                second += others[:, here] @ inverse
-        return first, second
+            yield here, np.reciprocal(inverse, out=inverse)
 
 
 def _squared(triangle: Array) -> Array:
@@ -142,7 +144,7 @@ def traces(batches: Sequence[Samples], g: Array, start: Array | None = None) -> 
     iterated until it finds the way, half of the way each time, since all of it may circle.
     """
     fixed = _fixed(len(batches), g)
-    held = _held(batches, np.linalg.inv(fixed) if start is None else start)
+    held = _held(batches, np.asarray(np.linalg.inv(fixed)) if start is None else start)
     for _ in range(_MOST_SWEEPS if start is None else 0):
         mapped = _held(batches, _inverted(batches, fixed, held))
         far = _size(mapped - held, mapped)
@@ -183,7 +185,7 @@ def _move(batches: Sequence[Samples], fixed: Array, held: Array) -> Array:
         kept, squared = one.kept_and_squared(held[:, t] / one.ratio)
         whole[:, at, at] += kept
         turned.append(squared / one.ratio)
-    mapped = np.linalg.inv(whole)
+    mapped = np.asarray(np.linalg.inv(whole))
     system = np.empty((len(fixed), steps, 4, steps, 4))
     for s, to in enumerate(where):
         for t, at in enumerate(where):

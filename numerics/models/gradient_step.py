@@ -295,7 +295,7 @@ def reached(
 
 
 def check_several(step: GradientStep, readout: tuple[ReadoutGroup, ...] | ReadoutLaw, network: bool) -> None:
-    """Raises ModelError for what is only supported for one step; network: whether the network's own bulk is asked for."""
+    """Raises ModelError for what is only supported for one step; network: whether its own bulk is asked for."""
     check_uniform(readout, "one gradient step, and here there are several: use steps=1")
     if network and step.same_batch:
         raise ModelError(
