@@ -103,7 +103,7 @@ def states(
         if found.error <= _SETTLED:
             break
     moved = _moved(activation, target, steps, beta, noise, found, refine)
-    share = _SAFETY * (found.error + ROUNDING + (_relative(first[1], first[0]) if first else 0.0))
+    share = _SAFETY * (found.error + ROUNDING + (relative(first[1], first[0]) if first else 0.0))
     reached = []
     for k, (state, grown) in enumerate(zip(found.states, moved, strict=True)):
         error = share * max(grown, 1.0)
@@ -166,7 +166,7 @@ def _trajectory(
             )
         if tried:
             finer = advanced(seen.refined(), step.eta / beta, step.alpha0)
-            error = max(error, seen.unsettled + _apart(after, finer))
+            error = max(error, seen.unsettled + apart(after, finer))
             if error > _SETTLED and refine < _MOST_REFINED:
                 break
         found.append(after)
@@ -191,17 +191,18 @@ def _moved(
             state = advanced(seen, step.eta / beta, step.alpha0)
         elif step.taken:
             state = found.states[0]
-        moved.append(_apart(state, found.states[k]) / _KICK)
+        moved.append(apart(state, found.states[k]) / _KICK)
         alignment = state.alignment - math.copysign(_KICK, state.alignment)
         state = State(state.spike * (1.0 + _KICK), max(alignment, -1.0), state.bulk * (1.0 - _KICK))
     return moved
 
 
-def _relative(errors: State, state: State) -> float:
+def relative(errors: State, state: State) -> float:
     """The largest error, of spike and bulk relative to their sizes."""
     spike = errors.spike / abs(state.spike) if state.spike else errors.spike
     return max(spike, errors.alignment, errors.bulk / state.bulk)
 
 
-def _apart(one: State, other: State) -> float:
-    return _relative(State(*(abs(x - y) for x, y in zip(one, other, strict=True))), other)
+def apart(one: State, other: State) -> float:
+    """How far two states are apart, as `relative`."""
+    return relative(State(*(abs(x - y) for x, y in zip(one, other, strict=True))), other)

@@ -24,6 +24,7 @@ from giantsteps.numerics.gaussian.coefficients import HermiteConstants, hermite_
 from giantsteps.numerics.gaussian.quadrature import MOST_UNSETTLED
 from giantsteps.numerics.gradient_steps.batches import INITIAL, State
 from giantsteps.numerics.gradient_steps.recursion import Reached, Step, critical_rate, states
+from giantsteps.numerics.gradient_steps.same_batch import same_batch
 from giantsteps.numerics.models.parameters import (
     EXACT,
     NOT_NEGATIVE,
@@ -126,12 +127,13 @@ def joined(value: PerStep) -> str:
 
 def checked_steps(given: object) -> int:
     """The number of steps. Raises ModelError for what is no whole number from 1 to MOST_STEPS."""
-    whole = isinstance(given, int | float) and not isinstance(given, bool) and float(given).is_integer()
-    if not whole or not 1 <= given <= MOST_STEPS:  # type: ignore[operator]
+    number = float(given) if isinstance(given, int | float) and not isinstance(given, bool) else math.nan
+    if not (number.is_integer() and 1 <= number <= MOST_STEPS):
+        shown = given if math.isnan(number) else f"{number:g}"
         raise ModelError(
-            f"steps = {given} is not accepted: it has to be a whole number from 1 to {MOST_STEPS}, for example steps=2"
+            f"steps = {shown} is not accepted: it has to be a whole number from 1 to {MOST_STEPS}, for example steps=2"
         )
-    return int(given)  # type: ignore[call-overload, no-any-return]
+    return int(number)
 
 
 def checked_per_step(name: str, given: object, steps: int) -> PerStep:
@@ -277,8 +279,6 @@ def reached(
 
     Raises ModelError where a map does not exist or a state is out of reach of double precision.
     """
-    if step.same_batch and step.several:
-        raise ModelError("not yet")
     leading = (Reached(INITIAL, State(0.0, 0.0, 0.0), 1.0),) * step.first
     left = step.schedule[step.first :]
     if not left:
@@ -289,13 +289,18 @@ def reached(
         State(made.errors.spike, made.errors.alignment, made.errors.bulk),
     )
     try:
+        if step.same_batch and step.several:
+            return same_batch(activation, target, (left[0], left[1]), beta, noise, first)
         return leading + states(activation, target, left, beta, noise, first)
     except ExpressionError as reason:
         raise ModelError(f"the gradient steps after the first are out of reach: {reason}") from reason
 
 
 def check_several(step: GradientStep, readout: tuple[ReadoutGroup, ...] | ReadoutLaw, network: bool) -> None:
-    """Raises ModelError for what is only supported for one step; network: whether its own bulk is asked for."""
+    """Raises ModelError for what is only supported for one step.
+
+    network: whether the network's own bulk is asked for.
+    """
     check_uniform(readout, "one gradient step, and here there are several: use steps=1")
     if network and step.same_batch:
         raise ModelError(

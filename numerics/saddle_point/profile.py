@@ -21,7 +21,7 @@ from giantsteps.derivations.activations.activation import Activation
 from giantsteps.numerics.bulk.equivalent import upper_triangle
 from giantsteps.numerics.gaussian.coefficients import known_moments_of
 from giantsteps.numerics.gaussian.least_squares import RANK_TOLERANCE
-from giantsteps.numerics.gaussian.line_moments import moments_on_line
+from giantsteps.numerics.gaussian.line_moments import on_line
 from giantsteps.numerics.gaussian.quadrature import (
     Moments,
     doublings,
@@ -302,7 +302,7 @@ def _moments_at(function: Activation, variance: float, bias: float, shift: Array
     """Moments at many places; the many of a rule in several dimensions lie on one line, where they are interpolated."""
     if rank == 1:
         return known_moments_of(function, variance, shift + bias, refine)
-    return moments_on_line(lambda places: known_moments_of(function, variance, places + bias, refine), shift, variance)
+    return Moments(*on_line(lambda x: known_moments_of(function, variance, x + bias, refine), shift, variance))
 
 
 def _target_part(
