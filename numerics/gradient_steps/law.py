@@ -20,7 +20,6 @@ import numpy as np
 
 from giantsteps.derivations.activations.activation import Activation
 from giantsteps.derivations.expressions.tree import ExpressionError
-from giantsteps.numerics.gaussian.quadrature import ROUNDING
 from giantsteps.numerics.gradient_steps.batches import State, batch
 from giantsteps.numerics.gradient_steps.pencil import Array, Samples, overlaps, traces
 from giantsteps.numerics.gradient_steps.words import SPIKE, VECTORS, Rows, rows, seen, words
@@ -28,7 +27,8 @@ from giantsteps.numerics.gradient_steps.words import SPIKE, VECTORS, Rows, rows,
 # Where rules are compared, as g times c: further out functions of g bend no more.
 _COMPARED = np.array([1e-4, 1e-2, 0.1, 1.0, 10.0, 1e2, 1e4, 1e6])
 # Two rules that agree to this leave little but rounding in the finer one: the error of a rule FINER times as fine is
-# the power 1.9 of the coarser one's, and its power 3/2 is claimed, beside as much rounding as M may have.
+# the power 1.9 of the coarser one's, and its power 3/2 is claimed. M has up to this rounding there: differences of
+# entries that grow with g.
 _AGREEMENT, _MOST_DOUBLINGS, _ROUNDED = 1e-8, 4, 9e-13
 # The entries of M, beside f: v v, v delta, v theta_perp, delta delta, delta theta_perp, theta_perp theta_perp.
 _DIAGONAL = np.array([0, 3, 5])
@@ -88,7 +88,7 @@ def steps_law(
         if left < _AGREEMENT:
             break
         coarse, before = fine, after
-    return replace(fine, rough=coarse.batches, error=min(left, _ROUNDED) + left**1.5 + ROUNDING)
+    return replace(fine, rough=coarse.batches, error=_ROUNDED + left**1.5)
 
 
 def _apart(one: Array, other: Array) -> Array:
