@@ -182,6 +182,8 @@ def unsupported(model: Model) -> str:
         return "certificates are built for the uniform readout and a spike of one direction"
     if model.gaussian_rows:
         return "certificates are built for rows of equal norm before the step"
+    if model.network_step is not None and model.network_step.several:
+        return "certificates of a network's own bulk are only supported for one gradient step"
     if model.ridge == 0.0:
         return "certificates need a positive ridge, for example 1e-3"
     return ""

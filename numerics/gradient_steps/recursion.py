@@ -77,8 +77,13 @@ def advanced(seen: Batch, rate: float, alpha0: float) -> State:
     else:
         spike = math.sqrt(along**2 + across**2 + scatter)
         alignment = (state.alignment * along + math.sqrt(state.remainder) * across) / spike if spike else 0.0
-    turned = math.sqrt(state.bulk) + rate * float(weights @ (seen.slope.slope * seen.residual))
-    bulk = turned**2 + rate**2 / alpha0 * float(weights @ (square * seen.slope_variance))
+    # Far out sigma' is constant, and what is left of its slope and variance there is rounding, which a large spike
+    # multiplies.
+    linear, whole = seen.slope.slope, seen.slope.square
+    linear = np.where(np.abs(linear) > ROUNDING * np.sqrt(whole), linear, 0.0)
+    left = np.where(seen.slope_variance > ROUNDING**2 * whole, seen.slope_variance, 0.0)
+    turned = math.sqrt(state.bulk) + rate * float(weights @ (linear * seen.residual))
+    bulk = turned**2 + rate**2 / alpha0 * float(weights @ (square * left))
     return State(spike, min(max(alignment, -1.0), 1.0), bulk)
 
 

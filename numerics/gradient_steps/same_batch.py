@@ -49,14 +49,14 @@ from giantsteps.numerics.gradient_steps.recursion import Reached, Step, apart, r
 Array = NDArray[np.float64]
 
 # Rules reach this far, exp(-40) = 4e-18 of the density; functions of the sample have this step, of the row that one.
-_REACH, _OUTER_STEP, _ROW_STEP = 9.0, 0.6, 0.4
+_REACH, _OUTER_STEP, _ROW_STEP = 9.0, 0.5, 0.4
 # Joint nodes of less weight are dropped: together they weigh less than rounding.
 _NO_WEIGHT = 1e-18
 # Values of a function of the preactivation that are computed together, and all of them at most.
 _AT_ONCE, _MOST = 1 << 17, 1 << 25
 # Two rules that agree to this leave little but rounding in the finer one: of a rule nearly twice as fine the error is
 # nearly the square of the coarser one's, and its power 3/2 is claimed. The last rules may differ by that much.
-_AGREEMENT, _MOST_LEFT = 1e-8, 1e-6
+_AGREEMENT, _MOST_LEFT = 1e-7, 1e-6
 _MOST_REFINED = 4
 # How far an error of the first step moves the second, at most, by the settings that were tried: twice.
 _PASSED_ON = 10.0
@@ -165,7 +165,8 @@ def _samples(teacher: Integrand, noise: float, refine: int) -> _Samples:
 
 def _along(function: Integrand, step: float, refine: int) -> Rule:
     """A rule for a function of one standard normal variable, with its kinks as ends of panels."""
-    widest = min(step, spacing(function, 1.0, 0.0))
+    # Poles of products are of higher order than those of a factor.
+    widest = min(step, spacing(function, 1.0, 0.0) / 1.3)
     return spike_rule(layers(function, 1.0, 0.0), widest, _REACH, refine)
 
 

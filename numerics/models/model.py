@@ -331,8 +331,10 @@ class Model(Spiked):
         groups = readout
         if not isinstance(groups, ReadoutLaw):
             groups = checked_groups(cast("tuple[ReadoutGroup, ...]", readout))
-        made = step_map(student, teacher, step, beta=beta, noise=noise, mean_weight=mean_weight(groups))
         bulk_model = bulk_model or ("isotropic" if step.same_batch else "network")
+        if step.several:  # before anything is computed
+            check_several(step, groups, network=bulk_model == "network")
+        made = step_map(student, teacher, step, beta=beta, noise=noise, mean_weight=mean_weight(groups))
         return cls(
             student, teacher, alpha=alpha, beta=beta, ridge=ridge, noise=noise, spike=made.spike, bulk=made.bulk,
             alignment=made.alignment, readout=groups, step=step, bulk_model=bulk_model, gaussian_rows=gaussian_rows,

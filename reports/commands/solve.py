@@ -224,6 +224,9 @@ def solution_rows(solution: Solution, document: dict[str, Any]) -> list[tuple[st
         *([("isotropic (paper)", number(isotropic["test_error"]))] if isotropic else []),
         ("spike, bulk, alignment", ", ".join(_compact(spiked[name]) for name in ("spike", "bulk", "alignment"))),
     ]
+    states = model.states if len(model.states) > 1 else ()
+    for k, (spike, alignment, bulk) in enumerate(states, 1):
+        rows.append((f"after step {k}", ", ".join(number(x) for x in (spike, bulk, alignment))))
     if model.gaussian_rows:
         rows.append(("rows", "gaussian"))
     names = ["m", "zeta", *(["chi"] if order.chi.size else []), "psi", "q1", "q2", "V1", "V2"]

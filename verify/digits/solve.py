@@ -58,6 +58,7 @@ def _check(model: Model) -> None:
         "a spike of one direction": model.rank == 1,
         "rows of equal norm before the step": not model.gaussian_rows,
         "ridge > 0": model.ridge > 0.0,
+        "one gradient step, or spike, bulk and alignment as given": model.step is None or not model.step.several,
     }
     missing = " and ".join(what for what, there in supported.items() if not there)
     if missing:

@@ -30,6 +30,7 @@ from giantsteps.numerics.models.model import Model, ModelError
 _GIVEN, _OF_STEP = ("spike", "bulk", "alignment"), ("alpha0", "eta")
 PARAMETERS = ("alpha", "beta", "ridge", "noise", *_GIVEN, *_OF_STEP)
 # On a network's own bulk: those that no average over its labels depends on.
+_BESIDE_STEPS = ("alpha", "ridge")
 OF_A_NETWORK = ("alpha", "beta", "ridge", *_OF_STEP)
 
 # Half width of a test error's ball over its middle, from which an interval is not halved again.
@@ -140,6 +141,8 @@ def certify_branch(
         refused.append(f"on a network's own bulk branches are built along {', '.join(OF_A_NETWORK)}")
     if network and any(one.network_step is None for one in ends):
         refused.append("a network has its own bulk where it took a step: leave out eta = 0")
+    if model.step is not None and model.step.several and parameter not in model.independent:
+        refused.append(f"after several gradient steps branches are only supported along {', '.join(_BESIDE_STEPS)}")
     if parameter == "bulk" and model.groups[0].bulk is not None:
         refused.append("the bulk of the group is given, and that of the model plays no part")
     if not any(refused):

@@ -90,7 +90,7 @@ STEPPED = f"{MODEL_OPTIONS} --alpha0 2 --eta 2 --kind network"
     "text",
     [
         "--inputs cauchy", "--inputs uniform --kind equivalent", "--directions up", "--initial-overlap 1",
-        "--initial-overlap nan", "--initial-overlap 0.1", "--gradient-steps 0", "--gradient-steps 2",
+        "--initial-overlap nan", "--initial-overlap 0.1", "--steps 0", "--steps 2",
     ],
 )  # fmt: skip
 def test_bad_options_are_one_sentence(text: str, capfd: pytest.CaptureFixture[str]) -> None:
@@ -105,11 +105,11 @@ def test_bad_options_are_one_sentence(text: str, capfd: pytest.CaptureFixture[st
 def test_the_provenance_says_what_was_left(capfd: pytest.CaptureFixture[str]) -> None:
     import json
 
-    options = "--inputs uniform --directions sparse --initial-overlap 0.2 --gradient-steps 2 --json"
+    options = "--inputs uniform --directions sparse --initial-overlap 0.2 --steps 2 --json"
     assert run(["simulate", *STEPPED.split(), *options.split()]) == 0
     parameters = json.loads(capfd.readouterr().out)["provenance"]["parameters"]
-    expected = {"inputs": "uniform", "directions": "sparse", "initial_overlap": 0.2, "gradient_steps": 2}
+    expected = {"inputs": "uniform", "directions": "sparse", "initial_overlap": 0.2, "steps": 2}
     assert {name: parameters[name] for name in expected} == expected
     assert run(["simulate", *STEPPED.split(), "--json"]) == 0
     plain = json.loads(capfd.readouterr().out)
-    assert plain["provenance"]["parameters"]["gradient_steps"] == 1
+    assert plain["provenance"]["parameters"]["initial_overlap"] == 0.0

@@ -80,7 +80,9 @@ MODELS: list[tuple[dict[str, Any], str]] = [
 NETWORKS: list[tuple[dict[str, Any], str]] = [
     *(({"overlap": x}, "overlap of .* is not accepted") for x in (-1e-9, 1.0, NAN)),
     ({"overlap": 1e-9, "gaussian_rows": True}, "built for unit rows"),
-    *(({"steps": x}, "gradient steps are not accepted") for x in (0, -1, 1.5, INF, NAN)),
+    *(({"steps": x}, "steps = .* is not accepted") for x in (0, -1, 1.5, INF, NAN, 1001)),
+    ({"eta": (1.0, 2.0)}, "eta has 2 values"), ({"alpha0": (1.0, -2.0), "steps": 2}, "alpha0 = -2"),
+    ({"same_batch": True}, "same batch"), ({"same_batch": True, "steps": 2, "alpha0": (1.0, 2.0)}, "same batch"),
     ({"steps": "2nd"}, "steps = '2nd'"), ({"overlap": "none"}, "overlap = 'none'"), ({"gaussian_rows": "no"}, "True"),
     *(({"alpha": x}, "alpha = .* it has to be a number > 0,") for x in (0.0, 1.1 * MOST_SIZE)),
     *(({"noise": x}, "noise = .* a number >= 0, either 0 or from") for x in (-0.1, 1.1 * MOST_SIZE)),
@@ -131,8 +133,8 @@ ASKED: list[tuple[Callable[[], Any], str]] = [
       for name in ("spectrum", "atom", "stieltjes")),
     *((lambda student=student, ask=ask: ask(network(student)), "the gradient step is out of reach")
       for student in ("exp(400*z)", "sin(1e9*z)") for ask in (solve, bounds, spectrum, certify)),
-    *((lambda more=more: solve(network(**more)), "one gradient step from rows without overlap")
-      for more in ({"steps": 2}, {"overlap": 0.1})),
+    (lambda: solve(network(overlap=0.1)), "rows without overlap"),
+    (lambda: network(overlap=0.1, steps=2).model(), "rows that overlap"),
     (lambda: simulate(model(**VARIES), dimension=5, seeds=1), "out of reach of double precision"),
     (lambda: simulate(model(**SQUARES), dimension=10, seeds=1), "the squares of the features overflow"),
     (lambda: simulate(network(beta=0.02), dimension=50, seeds=1), "of p = 1 neurons 1 take a step"),
