@@ -23,8 +23,12 @@ from tests.numerics.bulk.differences import differences
 Array = NDArray[np.float64]
 
 # Student, target, alpha0 and eta; beta = 1, alpha = 1.5 and ridge = 0.1 unless said otherwise.
-A, B, E = ("tanh", "tanh", 2.0, 1.0), ("tanh", "sin", 2.0, 3.0), ("relu", "tanh", 2.0, 2.0)
-G, H, N = ("softplus", "tanh", 1.0, 2.0), ("tanh(z + 0.7)", "tanh", 4.0, 4.0), ("relu", "tanh", 2.0, 12.0)
+MILD, SINE, KINKED = ("tanh", "tanh", 2.0, 1.0), ("tanh", "sin", 2.0, 3.0), ("relu", "tanh", 2.0, 2.0)
+SOFT, SHIFTED, UNSTABLE = (
+    ("softplus", "tanh", 1.0, 2.0),
+    ("tanh(z + 0.7)", "tanh", 4.0, 4.0),
+    ("relu", "tanh", 2.0, 12.0),
+)
 ODD = ("tanh", "tanh", 2.0, 2.0)
 
 
@@ -35,22 +39,22 @@ def step(student: str, target: str, alpha0: Any, eta: Any, **changed: Any) -> Mo
 
 # Test and training error by other code than this, and the digits that they are given to.
 WORKED: list[tuple[tuple[Any, ...], dict[str, Any], float, float | None, float]] = [
-    (A, {"steps": 3}, 0.03011098, 0.01077573, 6e-9),
-    (B, {"steps": 3}, 0.03521030, 0.01619179, 6e-9),
-    (E, {"steps": 3}, 0.26181673, 0.17750545, 6e-9),
-    (G, {"steps": 3}, 0.29794345, 0.20900918, 6e-9),
-    (N, {"steps": 3}, 0.55261114, 0.18618083, 6e-9),
-    (B, {"steps": 4}, 0.02138037, 0.01233887, 6e-9),
-    (E, {"steps": 4}, 0.25735995, 0.18577308, 6e-9),
-    (B, {"steps": 2}, 0.066576, 0.025045, 6e-7),
+    (MILD, {"steps": 3}, 0.03011098, 0.01077573, 6e-9),
+    (SINE, {"steps": 3}, 0.03521030, 0.01619179, 6e-9),
+    (KINKED, {"steps": 3}, 0.26181673, 0.17750545, 6e-9),
+    (SOFT, {"steps": 3}, 0.29794345, 0.20900918, 6e-9),
+    (UNSTABLE, {"steps": 3}, 0.55261114, 0.18618083, 6e-9),
+    (SINE, {"steps": 4}, 0.02138037, 0.01233887, 6e-9),
+    (KINKED, {"steps": 4}, 0.25735995, 0.18577308, 6e-9),
+    (SINE, {"steps": 2}, 0.066576, 0.025045, 6e-7),
     (("erf", "sign", 4.0, 2.0), {"steps": 2, "alpha": 2.0}, 0.39007, 0.12699, 6e-6),
     (("tanh", "z + he3(z)/3", 4.0, 1.0), {"steps": 2, "alpha": 2.0}, 1.03967, 0.73026, 6e-6),
     (("relu", "sin", 2.0, 3.0), {"steps": 2, "beta": 2.0}, 0.29537, 0.15133, 6e-6),
-    (H, {"steps": 2, "ridge": 0.01}, 0.19364, 0.02175, 6e-6),
+    (SHIFTED, {"steps": 2, "ridge": 0.01}, 0.19364, 0.02175, 6e-6),
     (("tanh", "sin", 2.0, 10.0), {"steps": 2}, 0.13379, 0.04119, 6e-6),
-    (H, {"ridge": 0.01, "gaussian_rows": True}, 0.2722102, None, 6e-8),
-    (E, {"gaussian_rows": True}, 0.2758935, None, 6e-8),
-    (E, {"steps": 2, "gaussian_rows": True}, 0.2680, None, 6e-5),
+    (SHIFTED, {"ridge": 0.01, "gaussian_rows": True}, 0.2722102, None, 6e-8),
+    (KINKED, {"gaussian_rows": True}, 0.2758935, None, 6e-8),
+    (KINKED, {"steps": 2, "gaussian_rows": True}, 0.2680, None, 6e-5),
 ]  # fmt: skip
 
 
@@ -68,11 +72,11 @@ def test_worked_values(
 
 # v_c, (1/d) tr H and R_11, R_12, R_13, R_22, R_23, R_33 on (v, theta_perp, delta) at g = 1 after three steps.
 LAWS = {
-    "A": (A, 0.68948455, 0.52876846, (0.447314, 0.00819873, -0.386822, 0.48148, -0.00620643, 0.413366)),
-    "B": (B, 4.9010154, 0.43983865, (0.582508, -0.0267558, -0.849218, 0.55985, 0.0166883, 2.94202)),
-    "E": (E, 0.24304969, 0.74519236, (0.268369, 0.043453, 0.0172774, 0.287325, 0.0226548, 0.238156)),
-    "G": (G, 0.12629101, 0.82548294, (0.104408, 0.00444412, -0.000747395, 0.191782, 0.00597499, 0.12599)),
-    "N": (N, 267361.89, 0.03854224, (0.966133, 0.00114493, -3.36108, 0.962545, 1.76759, 45990.5)),
+    "mild": (MILD, 0.68948455, 0.52876846, (0.447314, 0.00819873, -0.386822, 0.48148, -0.00620643, 0.413366)),
+    "sine": (SINE, 4.9010154, 0.43983865, (0.582508, -0.0267558, -0.849218, 0.55985, 0.0166883, 2.94202)),
+    "kinked": (KINKED, 0.24304969, 0.74519236, (0.268369, 0.043453, 0.0172774, 0.287325, 0.0226548, 0.238156)),
+    "soft": (SOFT, 0.12629101, 0.82548294, (0.104408, 0.00444412, -0.000747395, 0.191782, 0.00597499, 0.12599)),
+    "unstable": (UNSTABLE, 267361.89, 0.03854224, (0.966133, 0.00114493, -3.36108, 0.962545, 1.76759, 45990.5)),
 }
 
 
@@ -146,7 +150,7 @@ def test_words_and_finite_rank_are_those_of_dense_matrices(steps: int) -> None:
 
 
 ONE_STEP = {
-    "odd": step("tanh", "tanh", 1.0, 3.0), "relu": step(*E), "shifted": step(*H, ridge=0.01),
+    "odd": step("tanh", "tanh", 1.0, 3.0), "relu": step(*KINKED), "shifted": step(*SHIFTED, ridge=0.01),
     "silu, noise": step("silu", "sign", 2.0, 3.0, noise=0.1), "long": step("relu", "tanh", 10.0, 8.0, ridge=0.01),
     "odd, Gaussian rows": step(*ODD, noise=0.05, gaussian_rows=True),
 }  # fmt: skip
@@ -162,7 +166,7 @@ def test_one_step_is_that_of_the_closed_form(name: str) -> None:
     assert other.training_error == pytest.approx(one.training_error, rel=1e-12)
 
 
-@pytest.mark.parametrize("given", [B, E, H])
+@pytest.mark.parametrize("given", [SINE, KINKED, SHIFTED])
 def test_a_step_of_no_size_changes_nothing(given: tuple[Any, ...]) -> None:
     student, target, alpha0, eta = given
     once, twice = step(*given), step(student, target, alpha0, (eta, 0.5 * eta), steps=2)
@@ -175,7 +179,9 @@ def test_a_step_of_no_size_changes_nothing(given: tuple[Any, ...]) -> None:
     assert solve(barely).test_error == pytest.approx(solve(twice).test_error, rel=1e-10)
 
 
-@pytest.mark.parametrize("model", [step(*E, steps=2, noise=0.1), step(*H, steps=3), step(*E, gaussian_rows=True)])
+@pytest.mark.parametrize(
+    "model", [step(*KINKED, steps=2, noise=0.1), step(*SHIFTED, steps=3), step(*KINKED, gaussian_rows=True)]
+)
 def test_derivatives_are_those_of_the_values(model: Model) -> None:
     equivalent, point = equivalent_of(model, 0.05), np.array([0.8, 0.3])
     at = equivalent.at(point)
@@ -184,7 +190,7 @@ def test_derivatives_are_those_of_the_values(model: Model) -> None:
         np.testing.assert_allclose(at.overlap_jacobian()[k], matrix, rtol=1e-10, atol=1e-10)
 
 
-@pytest.mark.parametrize("model", [step(*B, steps=2), step(*E, gaussian_rows=True, noise=0.1)])
+@pytest.mark.parametrize("model", [step(*SINE, steps=2), step(*KINKED, gaussian_rows=True, noise=0.1)])
 def test_a_batch_of_points_has_the_errors_of_each(model: Model) -> None:
     alphas, ridges = np.linspace(0.4, 4.0, 5), np.geomspace(3.0, 0.003, 5)
     together = solve_batch(model, alpha=alphas, ridge=ridges)
@@ -197,7 +203,7 @@ def test_a_batch_of_points_has_the_errors_of_each(model: Model) -> None:
 def test_labels_average_what_joint_nodes_do(noise: float) -> None:
     # Functions of kappa, z and Y with poles, as the pencil's, by fine rules.
     state = INITIAL._replace(spike=0.9, alignment=0.6, bulk=1.3)
-    seen = batch(step(*B).activation, step(*B).target, state, noise, 1)
+    seen = batch(step(*SINE).activation, step(*SINE).target, state, noise, 1)
     few, joint = labels(seen), seen.joint
     over = [1.0 / (1.0 + seen.kappa[one.place] ** 2 + one.residual**2) for one in (few, joint)]
     expected = [float(joint.weights @ (joint.z**power * over[1])) for power in range(3)]
@@ -217,17 +223,15 @@ UNLIKE = (ReadoutGroup(1.0, 0.5), ReadoutGroup(-1.0, 0.5))
 
 def test_what_is_not_supported_is_refused() -> None:
     with pytest.raises(ModelError, match="spectrum of a network's own bulk is only supported for one gradient step"):
-        spectrum(step(*B, steps=2))
+        spectrum(step(*SINE, steps=2))
     with pytest.raises(ModelError, match="from Gaussian rows with an odd activation"):
-        spectrum(step(*E, gaussian_rows=True))
-    with pytest.raises(
-        ModelError, match="more than one readout group is only supported for"
-    ):
-        step(*E, gaussian_rows=True, readout=UNLIKE)
+        spectrum(step(*KINKED, gaussian_rows=True))
+    with pytest.raises(ModelError, match="more than one readout group is only supported for"):
+        step(*KINKED, gaussian_rows=True, readout=UNLIKE)
     with pytest.raises(ModelError, match="a bias is only supported"):
-        step(*E, gaussian_rows=True, readout=(ReadoutGroup(1.0, 1.0, bias=0.3),))
+        step(*KINKED, gaussian_rows=True, readout=(ReadoutGroup(1.0, 1.0, bias=0.3),))
     with pytest.raises(ModelError, match="leave no spike"):
         solve(step("he2(z)/2 + he3(z)/6", "sin(z) + z**2/2", 2.0, 1.0, gaussian_rows=True))
-    certificate = certify(step(*B, steps=2))
+    certificate = certify(step(*SINE, steps=2))
     assert not certificate.certified
     assert "only supported for one gradient step" in str(certificate)
