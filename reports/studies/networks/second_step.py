@@ -134,7 +134,7 @@ def _compared(rows: Sequence[Row]) -> str:
         "has a closed form. The measured test errors after two steps, extrapolated to infinite dimension by a line in "
         f"1/d, agree with this theory within three standard errors at {within} of {len(rows)} points (root mean square "
         f"{_rms(own):.1f} standard errors; with the isotropic bulk {_rms(isotropic):.1f}). The test errors with "
-        f"either bulk differ by {100.0 * float(np.mean(shares)):.1f} % on average and by {100.0 * max(shares):.0f} % at "
+        f"either bulk differ by {100.0 * float(np.mean(shares)):.1f} % on average, by {100.0 * max(shares):.0f} % at "
         f"most ({far.case}, eta = {far.eta:g})."
     )
 
