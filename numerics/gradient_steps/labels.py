@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from giantsteps.numerics.gaussian.nodes import density, even_steps
+from giantsteps.numerics.gaussian.nodes import density
 from giantsteps.numerics.gaussian.quadrature import FINER
 from giantsteps.numerics.gradient_steps.batches import Batch, Joint
 
@@ -19,6 +19,8 @@ Array = NDArray[np.float64]
 # exp(-2 (pi/step)^2) at this step in standard deviations; it is followed so far.
 _STEP, _REACH = 0.4, 9.0
 _NO_WEIGHT = 1e-22
+# Gauss's nodes for noise narrower than the functions of Y vary, and more of them for every refinement.
+_FEW, _MORE, _NARROW = 6, 4, 0.05
 
 
 class Labels(NamedTuple):
@@ -30,29 +32,28 @@ class Labels(NamedTuple):
 
 
 def labels(batch: Batch) -> Labels:
-    """The joint nodes of a batch; with noise on one grid in y where that takes fewer than nodes of z times the noise's.
+    """The joint nodes of a batch: with noise on one grid in y, or for little noise with Gauss's nodes for it.
 
     Functions of kappa and Y ask of z for its first two moments alone, and these are blurred like the density of y.
     """
     exact = replace(batch, noise=0.0).joint
     if batch.noise == 0.0:
-        return _plain(exact)
+        return Labels(exact.place, exact.residual, _moments(exact))
     width, step = math.sqrt(batch.noise), _STEP / FINER**batch.refine
     y = exact.residual + batch.mu0[exact.place]
     low, high = (math.floor(end / (step * width)) for end in (y.min() - _REACH * width, y.max() + _REACH * width))
     grid = step * width * np.arange(low, high + 2)
     starts = np.flatnonzero(np.diff(exact.place, prepend=-1))
-    if len(grid) * len(starts) > len(y) * len(even_steps(step, math.ceil(_REACH / step))[0]):
-        return _plain(batch.joint)
+    e, shares = np.polynomial.hermite_e.hermegauss(_FEW + _MORE * batch.refine)
+    if width < _NARROW and len(grid) * len(starts) > len(y) * len(e):
+        moments = _moments(exact)[:, :, None] * (shares / shares.sum())
+        blurred = exact.residual[:, None] + width * e
+        return Labels(np.repeat(exact.place, len(e)), blurred.ravel(), moments.reshape(3, -1))
     pieces = zip(np.split(y, starts[1:]), np.split(_moments(exact), starts[1:], axis=1), strict=True)
     blurred = np.hstack([step * (moments @ density((grid - at[:, None]) / width)) for at, moments in pieces])
     kept = np.flatnonzero(blurred[0] > _NO_WEIGHT)
     place = exact.place[starts][kept // len(grid)]
     return Labels(place, grid[kept % len(grid)] - batch.mu0[place], blurred[:, kept])
-
-
-def _plain(joint: Joint) -> Labels:
-    return Labels(joint.place, joint.residual, _moments(joint))
 
 
 def _moments(joint: Joint) -> Array:
