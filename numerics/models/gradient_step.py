@@ -301,26 +301,26 @@ def check_several(step: GradientStep, readout: tuple[ReadoutGroup, ...] | Readou
 
     network: whether the network's own bulk is asked for.
     """
-    groups = () if isinstance(readout, ReadoutLaw) else readout
-    supported = {
-        "a density of initial readout weights": not isinstance(readout, ReadoutLaw),
-        "more than one readout group": len(groups) <= 1,
-        "an initial readout other than ones": all(group.weight == 1.0 and group.bulk is None for group in groups),
-        "a bias": all(group.bias == 0.0 for group in groups),
-    }
-    for what, there in supported.items():
-        if not there:
-            raise ModelError(f"{what} is only supported for one gradient step, and here there are several: use steps=1")
+    check_uniform(readout, "one gradient step, and here there are several: use steps=1")
     if network and step.same_batch:
         raise ModelError(
             "the bulk of a network after two steps on the same batch is not known: use the isotropic bulk, "
             'bulk_model="isotropic"'
         )
-    if network:
-        raise ModelError(
-            "the network's own bulk is only supported for one gradient step, and here there are several: use "
-            'bulk_model="isotropic"'
-        )
+
+
+def check_uniform(readout: tuple[ReadoutGroup, ...] | ReadoutLaw, supported: str) -> None:
+    """Raises ModelError for another readout than ones: what it has is only `supported` elsewhere."""
+    groups = () if isinstance(readout, ReadoutLaw) else readout
+    parts = {
+        "a density of initial readout weights": not isinstance(readout, ReadoutLaw),
+        "more than one readout group": len(groups) <= 1,
+        "an initial readout other than ones": all(group.weight == 1.0 and group.bulk is None for group in groups),
+        "a bias": all(group.bias == 0.0 for group in groups),
+    }
+    for what, there in parts.items():
+        if not there:
+            raise ModelError(f"{what} is only supported for {supported}")
 
 
 def steps_warnings(

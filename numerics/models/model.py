@@ -18,6 +18,7 @@ from giantsteps.numerics.models.gradient_step import (
     StepMap,
     check_second_moment,
     check_several,
+    check_uniform,
     even_part,
     gradient_step,
     mean_weight,
@@ -316,9 +317,10 @@ class Model(Spiked):
         uniform readout without biases. same_batch: two steps on the same samples
         (`numerics.gradient_steps.same_batch`), whose bulk is not known: the isotropic one is taken.
 
-        bulk_model: "network" (default), the bulk that real networks have (`numerics.bulk.network`; Gaussian rows
-        require an odd activation), or "isotropic", the spiked random features of the paper. Biases enter after the
-        step, which is made without. gaussian_rows: rows w ~ N(0, I/d) before the step instead of unit rows.
+        bulk_model: "network" (default), the bulk that real networks have (`numerics.bulk.network`; after several steps
+        `numerics.gradient_steps.law`, and for Gaussian rows with an activation that is not odd, which require a uniform
+        readout), or "isotropic", the spiked random features of the paper. Biases enter after the step, which is made
+        without. gaussian_rows: rows w ~ N(0, I/d) before the step instead of unit rows.
 
         Raises ModelError when E[(sigma' - h1)^2] is infinite, and for a schedule of another length than the steps.
         """
@@ -427,10 +429,10 @@ def _check_step(model: Model) -> None:
 def _check_network_bulk(model: Model, made: StepMap) -> None:
     """Raises ModelError for an activation or bulks that a network's own bulk does not support."""
     if model.activation.parity != "odd" and model.gaussian_rows:
-        raise ModelError(
-            "the network's own bulk is built for odd activations where there are Gaussian initial rows (the second "
-            f"chaos of the rows' noise would be missing), and {model.activation.expression} is not known to be odd; "
-            'use gaussian_rows=False, bulk_model="isotropic", or for example activation="tanh"'
+        check_uniform(
+            model.readout,
+            f"the network's own bulk from Gaussian rows if the activation is odd, and {model.activation.expression} is "
+            'not known to be: use gaussian_rows=False, bulk_model="isotropic", or for example activation="tanh"',
         )
     for group, bulk in zip(model.groups, model.bulks, strict=True):
         if abs(bulk - made.bulk_of(group.weight)) > 1e-9 * bulk:

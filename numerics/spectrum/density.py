@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from giantsteps.numerics.accepts import accepts
+from giantsteps.numerics.bulk.network_steps import by_pencil
 from giantsteps.numerics.gaussian.quadrature import conditional_moments, integrand
 from giantsteps.numerics.gaussian.smooth_panels import gauss_legendre
 from giantsteps.numerics.models.documents import finite
@@ -123,9 +124,14 @@ class Spectrum(Shown):
 
 
 def equations_of(model: Model) -> Equations:
-    """The equations of a model's bulk. Raises ModelError for a network with several readout groups."""
+    """The equations of a model's bulk. Raises ModelError for a network with several readout groups or steps."""
     if model.network_step is None:
         return Equations(model)
+    if by_pencil(model):
+        raise ModelError(
+            "the spectrum of a network's own bulk is only supported for one gradient step, from Gaussian rows with an "
+            'odd activation: use steps=1, gaussian_rows=False, or the isotropic bulk, bulk_model="isotropic"'
+        )
     if len(model.groups) > 1 or model.biases != (0.0,):
         raise ModelError(
             "the spectrum of a network's own bulk is only supported for one readout group without bias: omit the "

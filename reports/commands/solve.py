@@ -47,11 +47,14 @@ Examples:
       --readout "1:0.5::0.5,-0.5:0.5::-0.5"
   giantsteps solve --activation tanh --target "sin(2*z)" --alpha 1.5 --beta 1 --ridge 0.1 --alpha0 2 --eta 3 \\
       --bulk-model isotropic --readout normal:0.8
+  giantsteps solve --activation tanh --target sin --alpha 1.5 --beta 1 --ridge 0.1 --alpha0 2 --eta 3/1 --steps 2
 
 Order parameters, training error and test error of the ridge readout, by the theory. With --alpha0 and --eta the bulk is
 the network's own after its step, beyond the paper; the value of the paper's isotropic bulk stands beside it as
 "isotropic (paper)" (JSON "isotropic"; null with --bulk-model isotropic). The two differ by up to half of the test error
 at large --eta. The step is made from the readout a0 = u/sqrt(p) of --readout, and biases are added after it.
+--steps T takes T steps on fresh batches, with one --alpha0 and --eta or one per step; spike, bulk and alignment of
+every step stand in the output (JSON "steps"). --same-batch takes two steps on one batch, on the isotropic bulk.
 --readout with --bias makes the product of the two lists; to pair weights with biases, use u:fraction::bias.
 
 --certify proves in ball arithmetic that a box of (V1, V2) holds a solution, on the paper's bulk the only one that there
@@ -218,13 +221,13 @@ def solution_rows(solution: Solution, document: dict[str, Any]) -> list[tuple[st
     """One solution and its document for people, as names and values."""
     model, order = solution.model, solution.order_parameters
     spiked = model.spiked()
-    isotropic = document.get("isotropic")
+    isotropic, states = document.get("isotropic"), model.states if len(model.states) > 1 else ()
+    paper = "isotropic" if states else "isotropic (paper)"
     rows = [
         *error_rows(document),
-        *([("isotropic (paper)", number(isotropic["test_error"]))] if isotropic else []),
+        *([(paper, number(isotropic["test_error"]))] if isotropic else []),
         ("spike, bulk, alignment", ", ".join(_compact(spiked[name]) for name in ("spike", "bulk", "alignment"))),
     ]
-    states = model.states if len(model.states) > 1 else ()
     for k, (spike, alignment, bulk) in enumerate(states, 1):
         rows.append((f"after step {k}", ", ".join(number(x) for x in (spike, bulk, alignment))))
     if model.gaussian_rows:

@@ -196,9 +196,8 @@ def test_a_network_is_solved_with_its_own_bulk() -> None:
     robust = giantsteps.Network("tanh", "sin", **STEP, loss="huber:1")  # type: ignore[arg-type]
     assert giantsteps.solve(robust).test_error == giantsteps.solve(own.changed(loss="huber:1")).test_error
     assert giantsteps.bounds(NETWORK) == giantsteps.bounds(own)
-    for more in ({"steps": 2}, {"overlap": 0.1}):
-        with pytest.raises(giantsteps.ModelError, match="one gradient step from rows without overlap"):
-            giantsteps.solve(giantsteps.Network("tanh", "sin", **STEP, **more))  # type: ignore[arg-type]
+    with pytest.raises(giantsteps.ModelError, match="rows without overlap"):
+        giantsteps.solve(giantsteps.Network("tanh", "sin", **STEP, overlap=0.1))  # type: ignore[arg-type]
     assert giantsteps.solve(giantsteps.Network("z**2-1", "z**2-1", **STEP)).converged  # type: ignore[arg-type]
     with pytest.raises(giantsteps.ModelError, match="needs the moment of order 8 of labels"):
         giantsteps.solve(giantsteps.Network("tanh", "exp(z**2/5)", **STEP))  # type: ignore[arg-type]

@@ -91,6 +91,3 @@ def test_the_bulk_of_a_network_has_the_even_part(capfd: pytest.CaptureFixture[st
     run = ["--kind", "network", "--dimensions", "20", "--seeds", "1", "--json"]
     code, out, err = outcome(capfd, ["compare", *ARGUMENTS[1:], *run])
     assert json.loads(out)["theory"]["test_error"] == pytest.approx(0.285518, abs=5e-7)
-    code, _, err = outcome(capfd, ["compare", *ARGUMENTS[1:], "--bulk-model", "network", "--rows", "gaussian", *run])
-    assert code == 2
-    assert "rows" in err

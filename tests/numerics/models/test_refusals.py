@@ -108,7 +108,7 @@ STEPS: list[tuple[dict[str, Any], str]] = [
     ({"student": "erf(10**13*z)+1/2"}, "do not settle in double precision"),
     ({"readout": one(further_weights=(1.0,))}, "one gradient step"),
     ({"readout": (ReadoutGroup(1.0, 0.5, 1.2), ReadoutGroup(-1.0, 0.5))}, "follows from the network"),
-    ({"student": "relu", "gaussian_rows": True}, "odd activations"),
+    ({"student": "relu", "gaussian_rows": True, "readout": one(weight=-1.0)}, "if the activation is odd"),
     ({"student": "relu", "readout": ReadoutLaw(), "bulk_model": "isotropic"}, "letters with a density"),
 ]  # fmt: skip
 
