@@ -119,7 +119,7 @@ def of_list(trial: drawn.Trial) -> list[Run]:
 
     def size(numbered: tuple[int, drawn.Entry]) -> float:
         one = numbered[1].network
-        return one.beta * (one.steps * one.alpha0 + one.alpha)
+        return one.beta * (sum(step.alpha0 for step in one.step.schedule) + one.alpha)
 
     listed = sorted(enumerate(drawn.draw(trial)), key=size)
     several = len(trial.steps) > 1

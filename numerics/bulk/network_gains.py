@@ -200,8 +200,7 @@ def _slopes() -> Array:
 
 def _functions(law: BulkLaw, g: Array) -> Array:
     """f and the entries of M at g after one step, (7, N)."""
-    b = _places(law, g)
-    over = law.labels.over_each(*b)[:, 0]
+    over = law.labels.over_each(*_places(law, g))[:, 0]
     frame = Frame.of(signal_vectors(law))
     matrix = np.array(signal_overlaps(law, 1.0, g, frame, frame.sums @ over))
     return np.concatenate([blocks(law, g, over[0], over[1]).filled[None], matrix[_ROWS, _COLUMNS]])

@@ -103,6 +103,11 @@ class Sweep:
         _check_loss(self)
         _check_axes(self.axes, own_bulk=all(group.bulk is not None for group in self.groups))
         _check_experiment(self)
+        if self.same_batch and not self.has_step:
+            raise SweepError(
+                "same_batch is for a model that is given by its gradient step: give alpha0 and eta, for example alpha0 "
+                "= 2 and eta = 3"
+            )
         lengths = {len(axis.values) for axis in self.swept}
         if self.mode == "zip" and len(lengths) > 1:
             found = ", ".join(f"{axis.name} has {len(axis.values)}" for axis in self.swept)

@@ -158,12 +158,14 @@ OTHERS: dict[str, dict[str, Any]] = {
     "experiment": {"experiment": Experiment(20, 3)},
     "rows": {"rows": "gaussian"},
     "width": {"width": 37},
+    "same_batch": {"same_batch": True},
+    "schedule": {"schedule": (("eta", (1.0, 2.0)),)},
 }
 
 
 @pytest.mark.parametrize("name", [field.name for field in fields(Sweep)])
 def test_every_field_is_in_the_digest(name: str) -> None:
-    given = {"fixed": {**STEP, "eta": 1.0}} if name == "bulk_model" else {}
+    given = {"fixed": {**STEP, "eta": 1.0}} if name in ("bulk_model", "same_batch", "schedule") else {}
     if name in ("kind", "experiment"):
         given |= {"kind": "simulation", "experiment": Experiment(20, 2)}
     base = theory({"noise": (0.1, 0.2)} if name == "bulk_model" else {"alpha": (0.5, 1.0)}, **given)
