@@ -40,8 +40,8 @@ def accepts(**readers: Callable[[Any], Any]) -> Callable[[Callable[Parameters, R
 
 # What a model holds, and what a caller may think that a function of the model takes beside it.
 _OF_MODEL = frozenset(
-    ("activation", "target", "alpha", "beta", "ridge", "noise", "spike", "bulk", "alignment", "alpha0", "eta", "loss",
-     "readout", "bulk_model", "gaussian_rows", "further_alignments")
+    ("activation", "target", "alpha", "beta", "ridge", "noise", "spike", "bulk", "alignment", "alpha0", "eta", "steps",
+     "same_batch", "loss", "readout", "bulk_model", "gaussian_rows", "further_alignments")
 )  # fmt: skip
 
 

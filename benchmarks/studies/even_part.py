@@ -40,9 +40,9 @@ def network(case: int, strength: float, alpha0: float) -> Network:
     """The network of a case whose even part has the given strength, to three digits of its factor."""
     student, curvature, one = CASES[case]
     nu = strength * math.sqrt(alpha0 / hermite_constants(one.target).h2)
-    factor = f"{nu * one.beta / (one.eta * abs(curvature)):.3g}"
+    factor = f"{nu * one.beta / (one.step.only.eta * abs(curvature)):.3g}"
     return Network(
-        student.format(factor), one.target, one.alpha, one.beta, one.ridge, alpha0=alpha0, eta=one.eta
+        student.format(factor), one.target, one.alpha, one.beta, one.ridge, alpha0=alpha0, eta=one.step.only.eta
     )  # fmt: skip
 
 

@@ -36,10 +36,9 @@ from numpy.typing import NDArray
 
 from giantsteps.numerics.bulk.equivalent import EquivalentPoint, OneGroup, marchenko_pastur
 from giantsteps.numerics.bulk.network_constants import ALONG, ROWS, TILTED
-from giantsteps.numerics.bulk.network_law import BulkLaw, step_laws
+from giantsteps.numerics.bulk.network_law import BulkLaw
 from giantsteps.numerics.bulk.resolvent import Triple, block_slopes, blocks, forms
 from giantsteps.numerics.gaussian.quadrature import ROUNDING
-from giantsteps.numerics.models.model import Model
 
 Array = NDArray[np.float64]
 
@@ -51,11 +50,6 @@ _SWEEPS, _SOLVED, _LAST = (3, 30, 300), 1e-8, 1e-10
 # averages, are granted, and that the estimates count. It is measured from where they were computed: were each pair
 # compared with the one before it, six refinements could add up to more.
 _SAME = 0.5 * ROUNDING
-
-
-def law_error(model: Model) -> float:
-    """The relative error of the averages behind a network's law, the worst of its groups."""
-    return 0.0 if model.step is None else max(law.error for law in step_laws(model))
 
 
 @dataclass(frozen=True, eq=False)

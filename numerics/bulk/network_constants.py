@@ -21,13 +21,12 @@ from giantsteps.numerics.gaussian.quadrature import (
     MOST_UNSETTLED,
     ROUNDING,
     Integrand,
-    Rule,
     integrand,
     reach,
     slope_integrand,
 )
 from giantsteps.numerics.gaussian.settled_moments import still_to_come
-from giantsteps.numerics.gaussian.spike_rule import half_length, layers, spacing, spike_rule
+from giantsteps.numerics.gaussian.spike_rule import Rule, half_length, layers, spacing, spike_rule
 from giantsteps.numerics.models.gradient_step import even_part
 from giantsteps.numerics.models.model import ModelError
 

@@ -331,7 +331,7 @@ def step_laws(model: Model) -> tuple[BulkLaw, ...]:
         raise ValueError("this model has no gradient step: make it with Model.from_gradient_step")
     return tuple(
         network_law(
-            model.activation, model.target, step.alpha0, step.eta, model.beta, model.noise, model.gaussian_rows,
+            model.activation, model.target, *step.only, model.beta, model.noise, model.gaussian_rows,
             group.weight, output,
         )
         for group in model.groups

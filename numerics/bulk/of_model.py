@@ -9,6 +9,7 @@ from giantsteps.numerics.models.model import Model
 
 if TYPE_CHECKING:
     from giantsteps.numerics.bulk.network_law import BulkLaw
+    from giantsteps.numerics.gradient_steps.law import StepsLaw
 
 
 def equivalent_of(model: Model, ridge: float) -> DeterministicEquivalent:
@@ -16,7 +17,12 @@ def equivalent_of(model: Model, ridge: float) -> DeterministicEquivalent:
     step = model.network_step
     if step is None and not model.gaussian_rows:
         return isotropic(ridge, model.beta, model.bulks, model.fractions, model.rank)
-    laws = row_laws(model)
+    # Imported here: most solves need no averages over the labels of the gradient step.
+    from giantsteps.numerics.bulk.network_steps import StepsBulk, by_pencil, law_of
+
+    if by_pencil(model):
+        return StepsBulk.of(law_of(model), ridge, model.beta)
+    laws = _one_step_laws(model)
     if len(laws) == 1:
         from giantsteps.numerics.bulk.network import NetworkBulk
 
@@ -27,9 +33,19 @@ def equivalent_of(model: Model, ridge: float) -> DeterministicEquivalent:
     return NetworkGroups(ridge, model.beta, groups_law(laws, model.fractions))
 
 
-def row_laws(model: Model) -> tuple[BulkLaw, ...]:
+def row_laws(model: Model) -> tuple[BulkLaw, ...] | tuple[StepsLaw]:
     """The law of the rows of each readout group, for rows that differ in norm."""
-    # Imported here: most solves need no averages over the labels of the gradient step.
+    from giantsteps.numerics.bulk.network_steps import by_pencil, law_of
+
+    return (law_of(model),) if by_pencil(model) else _one_step_laws(model)
+
+
+def law_error(model: Model) -> float:
+    """The relative error of the averages behind a network's law, the worst of its groups."""
+    return 0.0 if model.network_step is None else max(law.error for law in row_laws(model))
+
+
+def _one_step_laws(model: Model) -> tuple[BulkLaw, ...]:
     from giantsteps.numerics.bulk.network_law import isotropic_law, step_laws
 
     if model.network_step is not None:

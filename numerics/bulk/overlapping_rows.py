@@ -90,8 +90,8 @@ def _averages(network: Network, t: Array) -> Averages:
 def stepped(network: Network) -> Stepped:
     """The limits for one step of a network whose rows overlap; see the module's first lines.
 
-    O(1) in d, with relative corrections O(1/d). `network.steps` is not looked at. Raises ModelError for a readout of
-    several groups, or with biases, and where the averages do not settle.
+    O(1) in d, with relative corrections O(1/d). Raises ModelError for several steps, for a readout of several groups,
+    or with biases, and where the averages do not settle.
     """
     if network.groups != UNIFORM:
         raise ModelError("rows that overlap are built for the uniform readout without bias: leave the groups away")
@@ -117,17 +117,18 @@ def _stepped_on(network: Network, step: float) -> Stepped:
     weights = step * density(t)
     root, rest = math.sqrt(network.overlap), 1.0 - network.overlap
     output, mean_slope, curvature, scatter = _averages(network, t)
-    target, rate = hermite_constants(network.target), network.eta / network.beta
-    if network.alpha0 == 0.0 or rate == 0.0:
+    alpha0, eta = network.step.only
+    target, rate = hermite_constants(network.target), eta / network.beta
+    if alpha0 == 0.0 or rate == 0.0:
         return Stepped(root, rest, 0.0, math.copysign(float(root > 0.0), root), 0.0)
     residual = target.mean - output
     squared = target.h2 + network.noise - 2.0 * target.mean * output + output**2
     own = float(weights @ mean_slope) * target.h1  # h1 h1*: the mean of G is E sigma'
     along = root + rate * float(weights @ (residual * t * mean_slope))
-    across = rate**2 * (own**2 + float(weights @ (squared * mean_slope**2)) / network.alpha0)
+    across = rate**2 * (own**2 + float(weights @ (squared * mean_slope**2)) / alpha0)
     spike = math.sqrt(along**2 + across)
     kept = 1.0 + rate * float(weights @ (residual * curvature))
-    noise = rate**2 * float(weights @ (squared * scatter)) / network.alpha0
+    noise = rate**2 * float(weights @ (squared * scatter)) / alpha0
     return Stepped(spike, rest * kept**2 + noise, rate * own / spike, along / spike, noise)
 
 
@@ -136,9 +137,10 @@ def turned_bulk(network: Network, step: float = COARSE_STEP) -> TurnedBulk:
 
     Raises ModelError where no step is made.
     """
-    if network.alpha0 == 0.0 or network.eta == 0.0:
+    alpha0, eta = network.step.only
+    if alpha0 == 0.0 or eta == 0.0:
         raise ModelError("rows that overlap are solved after a gradient step: give alpha0 > 0 and eta > 0")
-    after, rate, overlap = stepped(network), network.eta / network.beta, network.overlap
+    after, rate, overlap = stepped(network), eta / network.beta, network.overlap
     u, at_u, labels = _labels(network, step)
     t = np.arange(-_COARSE_END, _COARSE_END + 0.5 * step, step)
     at_t = step * density(t)
@@ -157,12 +159,12 @@ def turned_bulk(network: Network, step: float = COARSE_STEP) -> TurnedBulk:
         t=flat(t),
         pull=flat(residual * seen.mean_slope),
         turn=rate * flat(residual * seen.curvature),
-        noise=rate**2 / network.alpha0 * flat(residual**2 * quadratic),
+        noise=rate**2 / alpha0 * flat(residual**2 * quadratic),
     )
     v = np.array([0.0, math.sqrt(overlap), rate]) / after.spike
     across = math.sqrt((1.0 - after.alignment) * (1.0 + after.alignment))
     perpendicular = (np.array([1.0, 0.0, 0.0]) - after.alignment * v) / across
-    return TurnedBulk(overlap, network.alpha0, after.bulk, samples, _triple(v), _triple(perpendicular))
+    return TurnedBulk(overlap, alpha0, after.bulk, samples, _triple(v), _triple(perpendicular))
 
 
 def _triple(x: Array) -> tuple[float, float, float]:

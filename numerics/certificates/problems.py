@@ -42,7 +42,7 @@ def problem_of(model: Model, bits: int, labels: Any = None, **moved: Any) -> Pro
         from giantsteps.numerics.certificates.network.law import network_law
         from giantsteps.numerics.certificates.network.rows import rows_map, slope_balls
 
-        alpha0, eta = (_ball(moved.get(name, Fraction(getattr(model.step, name)))) for name in ("alpha0", "eta"))
+        alpha0, eta = (_ball(moved.get(name, Fraction(getattr(model.step.only, name)))) for name in ("alpha0", "eta"))
         e, slope = weight * eta / _ball(numbers["beta"]), slope_balls(model.activation, bits)
         noise = Fraction(model.noise) if network else Fraction(0)
         labels = labels or LabelBalls(model.target, weight * slope.mean, bits, noise)

@@ -14,14 +14,14 @@ Gradient steps on the first layer at finite size, each on a batch of its own.
     W <- W + (eta~ d) (1/n0) sum_mu (y_mu - f(x_mu; a0, W)) (a0/sqrt(p)) o sigma'(W x_mu) x_mu^T,   a0 = u/sqrt(p),
 
 the gradient of (1/(2 n0)) sum (y - f)^2, equation (3), with the full residual and no expansion; u is 1_p, or takes
-the value of its readout group at each neuron. Biases are no part of f yet: they are added after the steps. The theory
-knows one step; after it the network's output f(x; a0, W) is of order one, and further steps are simulated only.
+the value of its readout group at each neuron. Biases are no part of f yet: they are added after the steps. Or both of
+two steps are taken on the same batch.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -29,6 +29,8 @@ from numpy.typing import NDArray
 
 from giantsteps.numerics.experiments.inputs import GAUSSIAN, Inputs
 from giantsteps.numerics.gaussian.evaluate import compile_numpy
+from giantsteps.numerics.gradient_steps.recursion import Step
+from giantsteps.numerics.models.gradient_step import PerStep
 from giantsteps.numerics.models.network import Network, SimulationError
 
 if TYPE_CHECKING:
@@ -48,12 +50,15 @@ _LONGEST_ROW = 1e20
 
 @dataclass(frozen=True)
 class Sizes:
-    """Integer sizes of one experiment: d inputs, n samples, p neurons in groups, n0 samples of the gradient step."""
+    """Integer sizes of one experiment: d inputs, n samples, p neurons in groups, n0 samples of every gradient step.
+
+    n0 is one number, or one per step.
+    """
 
     d: int
     n: int
     p: int
-    n0: int
+    n0: int | tuple[int, ...]
     groups: tuple[int, ...]
 
     @property
@@ -67,9 +72,9 @@ class Sizes:
         return self.p / self.d
 
     @property
-    def alpha0(self) -> float:
-        """The realised ratio n0/d."""
-        return self.n0 / self.d
+    def alpha0(self) -> PerStep:
+        """The realised ratio n0/d, or one per step."""
+        return tuple(n0 / self.d for n0 in self.n0) if isinstance(self.n0, tuple) else self.n0 / self.d
 
     @property
     def fractions(self) -> tuple[float, ...]:
@@ -90,7 +95,9 @@ class Sizes:
         return cls.rounded(d, alpha=subject.alpha, beta=subject.beta, alpha0=alpha0, fractions=fractions)
 
     @classmethod
-    def rounded(cls, d: int, *, alpha: float, beta: float, alpha0: float = 0.0, fractions: tuple[float, ...]) -> Sizes:
+    def rounded(
+        cls, d: int, *, alpha: float, beta: float, alpha0: PerStep = 0.0, fractions: tuple[float, ...]
+    ) -> Sizes:
         """n = round(alpha d), p = round(beta d), n0 = round(alpha0 d); groups by largest remainder, none empty.
 
         Raises SimulationError where d < 2, n or p would be zero, one of n, p, n0 is above MOST_ROWS, or a group would
@@ -98,14 +105,15 @@ class Sizes:
         """
         if d < 2:
             raise SimulationError(f"dimension {d} is too small: at least 2 is needed, for example 400")
-        counted = (("alpha", alpha, "samples"), ("beta", beta, "neurons"), ("alpha0", alpha0, "samples of the step"))
-        for name, ratio, things in counted:
+        batches = alpha0 if isinstance(alpha0, tuple) else (alpha0,)
+        counted = [("alpha", alpha, "samples"), ("beta", beta, "neurons")]
+        for name, ratio, things in [*counted, *(("alpha0", one, "samples of the step") for one in batches)]:
             if not ratio * d <= MOST_ROWS:
                 raise SimulationError(
                     f"{name} = {ratio:g} at dimension {d} makes {ratio * d:.3g} {things}, and an experiment has at "
                     f"most {MOST_ROWS:.0e}: take a smaller {name}, for example {name} = 2"
                 )
-        n, p, n0 = round(alpha * d), round(beta * d), round(alpha0 * d)
+        n, p, n0s = round(alpha * d), round(beta * d), tuple(round(one * d) for one in batches)
         if n < 1 or p < 1:
             raise SimulationError(
                 f"dimension {d} gives n = {n} samples and p = {p} neurons; both have to be positive, for example at 400"
@@ -118,6 +126,7 @@ class Sizes:
             raise SimulationError(
                 f"p = {p} neurons leave a group of fraction {min(fractions):g} empty: take a larger dimension"
             )
+        n0 = n0s if isinstance(alpha0, tuple) else n0s[0]
         return cls(d, n, p, n0, tuple(int(count) for count in counts))
 
 
@@ -306,7 +315,7 @@ def trained_network(
             "take a continuous one, or the spiked random features with spike, bulk and alignment given"
         )
     sigma = compile_numpy(activation.expression)
-    d, p, n0 = sizes.d, sizes.p, sizes.n0
+    d, p, steps = sizes.d, sizes.p, replace(network.step, alpha0=sizes.alpha0).schedule
     weights = gaussian_rows(rng, p, d) if network.gaussian_rows else overlapping_rows(rng, p, d, network.overlap)
     theta = inputs.frame(rng, d, 1)[0]
     batch_direction = np.zeros(d)
@@ -316,8 +325,11 @@ def trained_network(
             f"of p = {p} neurons {np.count_nonzero(u)} take a step, and a spike is told from bulk by two or more: "
             "take a larger dimension, for example 400"
         )
-    for _ in range(network.steps):
-        change, direction = gradient_step(network, weights, theta, n0, inputs, batch, block_rows(max(p, d)), u)
+    before = batch.bit_generator.state
+    for step in steps:
+        if network.same_batch:
+            batch.bit_generator.state = before
+        change, direction = gradient_step(network, weights, theta, step, inputs, batch, block_rows(max(p, d)), u)
         weights += change
         batch_direction += direction
         if not np.max(np.abs(weights)) <= _LONGEST_ROW:
@@ -328,7 +340,7 @@ def trained_network(
     mean_row = np.asarray(u @ weights / (u @ u))
     size = float(np.linalg.norm(mean_row))
     v = mean_row / size
-    if n0 and v @ batch_direction < 0:
+    if v @ batch_direction < 0:
         v, size = -v, -size
     gamma = float(v @ theta)
     perp = theta - gamma * v
@@ -342,13 +354,13 @@ def gradient_step(
     network: Network,
     weights: Array,
     theta: Array,
-    n0: int,
+    step: Step,
     inputs: Inputs,
     batch: np.random.Generator,
     rows: int,
     readout: Array | None = None,
 ) -> tuple[Array, Array]:
-    """(change of the weights (p, d), the batch's sum of y x (d,)) for one step from `weights` on n0 fresh samples.
+    """(change of the weights (p, d), the batch's sum of y x (d,)) for one step from `weights` on alpha0 d samples.
 
     `readout` is u (p,), by default 1_p. `rows` samples are in memory at a time. The draws are, in order, the label
     noise and the inputs.
@@ -359,6 +371,7 @@ def gradient_step(
     sigma, slope = compile_numpy(activation.expression), compile_numpy(derivative(activation.expression))
     target = compile_numpy(network.target.expression)
     p, d = weights.shape
+    n0 = round(step.alpha0 * d)
     change, direction = np.zeros((p, d)), np.zeros(d)
     labels_noise = np.sqrt(network.noise) * batch.standard_normal(n0)
     for start in range(0, n0, rows):
@@ -367,7 +380,7 @@ def gradient_step(
         change += pull(weights, x, y, sigma, slope, readout)
         direction += y @ x
     if n0:
-        change *= network.eta * d / (p * n0)
+        change *= step.eta * d / (p * n0)
     return change, direction
 
 

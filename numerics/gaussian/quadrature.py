@@ -48,13 +48,10 @@ WIDEST_STEP = math.pi * math.sqrt(2.0 / LOG_ACCURACY)
 # frequency 2 pi j/h for constants, one of step h/2 shares every second of these, and their agreement shows nothing.
 # Nor by 1.9: of 19 frequencies that a rule mistakes the next one would share 10. No small multiples share one here.
 FINER = math.sqrt(3.6)
-# Layers narrower than this are followed by panels; wider ones are resolved by the trapezoidal rule.
-NARROW_LAYER = 0.12
 # A strip narrower than this is cheaper to resolve by panels that follow the steep places.
 NARROW_STRIP = 0.1
 # Steps and peaks of saturating functions that need shorter panels than this may hide between trapezoidal nodes.
 NARROW_PLACE = 0.05
-MOST_NODES = 40_000
 # No rule across the spike has more nodes than this.
 MOST_NODES_ACROSS = 1 << 19
 # Averages that are left with more than this share of error are said not to settle.
@@ -105,13 +102,6 @@ class Moments(NamedTuple):
     square: Array
     rest: Array
     curvature: Array
-
-
-class Rule(NamedTuple):
-    """Nodes and weights for an expectation over kappa ~ N(0, 1); the weights contain the density."""
-
-    nodes: Array
-    weights: Array
 
 
 @lru_cache(maxsize=512)
@@ -218,11 +208,42 @@ def conditional_moments(
     of the error is left; who accepts more has to pass on what `doublings` says.
     """
     shift = np.atleast_1d(np.asarray(shift, dtype=float))
+    return moments_at(function, shift, scale, refine + settled_level(function, shift, scale, accept))
+
+
+def moments_at(function: Integrand, shift: Array, scale: float, level: int) -> Moments:
+    """The same by the rule that was refined so many times, whatever error is left; `shift` is an array (n,)."""
     if len(shift) == 0 or scale == 0.0:
         exact = function.values(shift)
         zero = np.zeros_like(exact)
         return Moments(exact, zero, exact * exact, zero, zero)
-    rule = _trapezoid if function.splits is None else _panel_rule
+    return _joined([_moments(function, part, scale, level) for part in _pieces(function, shift, scale, level)])
+
+
+def mean_and_slope_moments(
+    function: Integrand, slope: Integrand, shift: Array, scale: float, levels: tuple[int, int]
+) -> tuple[Array, Moments]:
+    """E[f(shift + scale z)] and the moments of its derivative by rules refined so many times, by one rule for both
+    where they have the same panels; scale > 0."""
+    one_rule = function.splits == slope.splits and function.damped is None is slope.damped
+    if not one_rule or function.rough or slope.rough:
+        return moments_at(function, shift, scale, levels[0]).mean, moments_at(slope, shift, scale, levels[1])
+    # The rule that has more nodes, for its step or its length.
+    pairs, means, moments = zip((function, slope), levels, strict=True), [], []
+    finer, level = max(pairs, key=lambda pair: _node_count(pair[0], scale, pair[1]))
+    for part in _pieces(finer, shift, scale, level):
+        z, weights = _rule(finer, part, scale, level)
+        x = part[:, None] + scale * z
+        spend(2 * x.size // _VALUES_PER_OPERATION)
+        means.append(np.vecdot(function.values(x), weights))
+        moments.append(_sums(slope.values(x), z, weights))
+    return np.concatenate(means), _joined(moments)
+
+
+def settled_level(function: Integrand, shift: Array, scale: float, accept: float = MOST_UNSETTLED) -> int:
+    """How often the rule has to be refined. Raises Unsettled where more than `accept` is left of its error."""
+    if len(shift) == 0 or scale == 0.0:
+        return 0
     level, left = doublings(function, *span(shift), scale)
     if not left <= accept:
         fast, noisy = "it varies too fast for rules in double precision", "its values lose their digits to rounding"
@@ -230,38 +251,18 @@ def conditional_moments(
             f"{noisy if function.rounding > accept else fast}: averages over a Gaussian of standard deviation "
             f"{scale:.3g} are left with an error of {left:.1g} of their size; take a smoother one, for example tanh(z)"
         )
-    refine += level
+    return level
+
+
+def _pieces(function: Integrand, shift: Array, scale: float, refine: int) -> list[Array]:
+    """The shifts in parts whose values stay in the cache."""
     # On panels nodes and weights are as many numbers as the values.
     rows = max(1, (_CHUNK if function.splits is None else _CHUNK // 2) // _node_count(function, scale, refine))
-    pieces = [_moments(function, shift[i : i + rows], scale, rule, refine) for i in range(0, len(shift), rows)]
-    if len(pieces) == 1:
-        return pieces[0]
-    return Moments(*(np.concatenate(parts) for parts in zip(*pieces, strict=True)))
+    return [shift[i : i + rows] for i in range(0, len(shift), rows)]
 
 
-@lru_cache(maxsize=256)
-def second_moment(function: Integrand, shift: float, scale: float) -> float:
-    """E[f(shift + scale z)^2] by the rule of `conditional_moments`, whatever is left of its error."""
-    return float(conditional_moments(function, np.array([shift]), scale, accept=math.inf).square[0])
-
-
-@lru_cache(maxsize=256)
-def _first_look(function: Integrand, shift: float, scale: float) -> float:
-    """The same by the rule before it is refined."""
-    rule = _trapezoid if function.splits is None else _panel_rule
-    return float(_moments(function, np.array([shift]), scale, rule, 0).square[0])
-
-
-def square_gap(square: float, function: Integrand, shift: float, scale: float, enough: float) -> float:
-    """How far a mean square is from E[f(shift + scale z)^2], relative: the rule is refined where that is more than
-    `enough`, since two rules that agree need no third."""
-    found = _first_look(function, shift, scale)
-    if not abs(square - found) <= enough * max(square, found):
-        found = second_moment(function, shift, scale)
-    return abs(square - found) / max(square, found, 1e-300)
-
-
-_RuleMaker = Callable[..., tuple[Array, Array]]
+def _joined(pieces: list[Moments]) -> Moments:
+    return pieces[0] if len(pieces) == 1 else Moments(*(np.concatenate(parts) for parts in zip(*pieces, strict=True)))
 
 
 def span(shift: Array) -> tuple[float, float]:
@@ -298,17 +299,16 @@ def _compared(function: Integrand, low: float, high: float, scale: float) -> tup
     if low == high:
         shift = np.array([centre])
     weight = np.exp(-0.5 * (9.0 * (shift - centre) / far) ** 2)
-    rule = _trapezoid if function.splits is None else _panel_rule
     if not resolvable(function, scale):
         raise ExpressionError(f"its argument varies too much (standard deviation {scale:.3g}) for the function")
     if function.hidden:
         return 0, 1.0
-    coarse = _moments(function, shift, scale, rule, 0)
+    coarse = _moments(function, shift, scale, 0)
     # An entire function may oscillate fast: one place takes more nodes than the many places of a rule along the spike.
     most = MOST_NODES_ACROSS if function.splits is not None else MOST_NODES_ACROSS / (1.0 + high - low)
     level, gap = 0, math.inf
     while True:
-        fine = _moments(function, shift, scale, rule, level + 1)
+        fine = _moments(function, shift, scale, level + 1)
         # Where f all but vanishes agreement relative to where it counts most is enough.
         square = np.maximum(np.maximum(fine.square, 1e-6 * float(np.max(weight * fine.square))), 1e-300)
         # No rule makes a square finite that overflows: it is enough that the averages of f itself agree.
@@ -328,11 +328,11 @@ _SAMPLES, _CELLS = 12, 16
 _MOST_DOUBLINGS, _AGREEMENT = 4, 1e-13
 
 
-def _damped_moments(function: Integrand, shift: Array, scale: float, rule: _RuleMaker, refine: int) -> Moments:
+def _damped_moments(function: Integrand, shift: Array, scale: float, refine: int) -> Moments:
     """The same for growth like exp(q x^2): each factor of a product takes the root of the density, so that f(x) may
     overflow, and the density underflow, where f(x)^2 times the density counts."""
     assert function.damped is not None
-    z, weights = rule(function, shift, scale, refine, bare=True)
+    z, weights = _rule(function, shift, scale, refine, bare=True)
     x = shift[:, None] + scale * z
     spend(x.size // _VALUES_PER_OPERATION)
     bounded = np.zeros_like(x)
@@ -349,10 +349,10 @@ def _damped_moments(function: Integrand, shift: Array, scale: float, rule: _Rule
     )
 
 
-def _moments(function: Integrand, shift: Array, scale: float, rule: _RuleMaker, refine: int) -> Moments:
+def _moments(function: Integrand, shift: Array, scale: float, refine: int) -> Moments:
     if function.damped is not None:
-        return _damped_moments(function, shift, scale, rule, refine)
-    z, weights = rule(function, shift, scale, refine)
+        return _damped_moments(function, shift, scale, refine)
+    z, weights = _rule(function, shift, scale, refine)
     x = shift[:, None] + scale * z
     spend(x.size // _VALUES_PER_OPERATION)
     if function.rough:
@@ -361,6 +361,11 @@ def _moments(function: Integrand, shift: Array, scale: float, rule: _RuleMaker, 
         values[weights > 0.0] = function.values(x[weights > 0.0])
     else:
         values = function.values(x)
+    return _sums(values, z, weights)
+
+
+def _sums(values: Array, z: Array, weights: Array) -> Moments:
+    """The moments of values at (shifts, nodes)."""
     # Sums row by row are added up in blocks: thousands of nodes cost a few roundings.
     mean = np.vecdot(values, weights)
     slope = np.vecdot(values, weights * z)
@@ -375,8 +380,7 @@ def _moments(function: Integrand, shift: Array, scale: float, rule: _RuleMaker, 
 
 def across_rule(function: Integrand, shift: Array, scale: float, refine: int = 0) -> tuple[Array, Array]:
     """z and weights of E over z ~ N(0, 1) of f(shift + scale z): (N,), or (shifts, N) on panels that follow shifts."""
-    rule = _trapezoid if function.splits is None else _panel_rule
-    return rule(function, shift, scale, refine + doublings(function, *span(shift), scale)[0])
+    return _rule(function, shift, scale, refine + doublings(function, *span(shift), scale)[0])
 
 
 def _line(function: Integrand, shift_reach: float, scale: float) -> float:
@@ -388,17 +392,14 @@ def _line(function: Integrand, shift_reach: float, scale: float) -> float:
     return length
 
 
-def step(strip: float) -> float:
-    """The trapezoidal step that reaches exp(-LOG_ACCURACY) for a Gaussian times a function analytic in the strip."""
-    height = min(strip, math.sqrt(2.0 * LOG_ACCURACY))
-    return 2.0 * math.pi * height / (LOG_ACCURACY + 0.5 * height**2)
-
-
 def _z_step(function: Integrand, scale: float, refine: int) -> float:
+    # It reaches exp(-LOG_ACCURACY) for a Gaussian times a function analytic in the strip.
+    height = min(0.95 * function.strip / scale, math.sqrt(2.0 * LOG_ACCURACY))
+    step = 2.0 * math.pi * height / (LOG_ACCURACY + 0.5 * height**2)
     # 0.4 rather than the widest step: an entire function may oscillate, which its strip does not show. Its square does
     # so twice as fast, and the step's own frequency lies as far beyond that as a Gaussian's transform reaches.
     seen = 2.0 * math.pi / (2.0 * function.frequency * scale + math.sqrt(2.0 * LOG_ACCURACY))
-    return min(0.4, seen, step(0.95 * function.strip / scale)) / FINER**refine
+    return min(0.4, seen, step) / FINER**refine
 
 
 def _z_panel(scale: float, refine: int) -> float:
@@ -415,6 +416,10 @@ def _node_count(function: Integrand, scale: float, refine: int) -> int:
     if function.splits is None:
         return int(length / _z_step(function, scale, refine)) + 1
     return int((length / _z_panel(scale, refine) + len(function.splits) * 2**refine + 1) * PANEL_ORDER)
+
+
+def _rule(function: Integrand, shift: Array, scale: float, refine: int, bare: bool = False) -> tuple[Array, Array]:
+    return (_trapezoid if function.splits is None else _panel_rule)(function, shift, scale, refine, bare)
 
 
 def _trapezoid(function: Integrand, shift: Array, scale: float, refine: int, bare: bool = False) -> tuple[Array, Array]:

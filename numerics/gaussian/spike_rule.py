@@ -13,16 +13,23 @@ from giantsteps.numerics.gaussian.nodes import composite, density
 from giantsteps.numerics.gaussian.quadrature import (
     FINER,
     LOG_ACCURACY,
-    MOST_NODES,
-    NARROW_LAYER,
     WIDEST_STEP,
     Array,
     Integrand,
-    Rule,
 )
 from giantsteps.numerics.gaussian.smooth_panels import distinct
 
+# Layers narrower than this are followed by panels; wider ones are resolved by the trapezoidal rule.
+NARROW_LAYER = 0.12
+_MOST_NODES = 40_000
 _MOST_LAYERS = 400
+
+
+class Rule(NamedTuple):
+    """Nodes and weights for an expectation over kappa ~ N(0, 1); the weights contain the density."""
+
+    nodes: Array
+    weights: Array
 
 
 class Layer(NamedTuple):
@@ -93,7 +100,7 @@ def spike_rule(
         if feature not in narrow:
             # A Gaussian of this width times the density of kappa.
             h = min(h, WIDEST_STEP * feature.width / math.hypot(1.0, feature.width))
-    h = max(h, 2.0 * half_length / MOST_NODES)
+    h = max(h, 2.0 * half_length / _MOST_NODES)
     if not narrow:
         h /= FINER**refine
         count = math.ceil(half_length / h)

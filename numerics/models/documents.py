@@ -115,4 +115,5 @@ def point_document(
         "converged": converged,
         "status": status,
         **({"rows": "gaussian"} if model.gaussian_rows else {}),
+        **({"steps": [state._asdict() for state in model.states]} if model.step is not None else {}),
     }

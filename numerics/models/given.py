@@ -26,18 +26,17 @@ OVERFLOW = (
 
 
 def model_of(given: object) -> Model:
-    """A model, or that of a network with its own bulk after its one step. Raises ModelError for anything else."""
+    """A model, or that of a network with its own bulk after its steps. Raises ModelError for anything else."""
     if isinstance(given, Model):
         return given
     if not isinstance(given, Network):
         raise ModelError(f"a value of type {type(given).__name__} is not accepted as a model: {_EXAMPLE}")
-    if given.steps > 1 or given.overlap:
+    if given.overlap:
         raise ModelError(
-            "the theory of a network is that of one gradient step from rows without overlap, and this one has "
-            f"{given.steps} steps and an overlap of {given.overlap:g}: simulate(network), or take its "
-            'network.model("network")'
+            "the theory of a network is that of rows without overlap, and this one has an overlap of "
+            f"{given.overlap:g}: simulate(network), or take its network.model()"
         )
-    return given.model("network")
+    return given.model()
 
 
 def within_reach(function: Callable[_Parameters, _Result]) -> Callable[_Parameters, _Result]:

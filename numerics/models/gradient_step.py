@@ -7,12 +7,13 @@ nu = (eta/beta) E[sigma''] and M = (1/n0) sum Y x x^T, and the rest adds noise:
     r = (eta/beta) h1 |w|,  |w|^2 = E[Y u]^2 + E[Y^2]/alpha0,  gamma = E[Y u]/|w|,
     c = (1 + (eta/beta) E[sigma''] E[Y])^2 + (eta/beta)^2 E[(sigma' - h1)^2] E[Y^2]/alpha0.
 
-For an odd activation this is Result 3.1.
+For an odd activation this is Result 3.1. Further steps follow by `numerics.gradient_steps.recursion`.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import NamedTuple
@@ -21,12 +22,15 @@ from giantsteps.derivations.activations.activation import Activation, integrable
 from giantsteps.derivations.expressions.tree import ExpressionError
 from giantsteps.numerics.gaussian.coefficients import HermiteConstants, hermite_constants
 from giantsteps.numerics.gaussian.quadrature import MOST_UNSETTLED
+from giantsteps.numerics.gradient_steps.batches import INITIAL, State
+from giantsteps.numerics.gradient_steps.recursion import Reached, Step, critical_rate, states
 from giantsteps.numerics.models.parameters import (
     EXACT,
     NOT_NEGATIVE,
     MapErrors,
     ModelError,
     ReadoutGroup,
+    checked_flag,
     checked_number,
 )
 from giantsteps.numerics.models.readout_law import ReadoutLaw
@@ -36,16 +40,111 @@ _ZERO = 1e-11
 INSTEAD = "give spike, bulk and alignment directly instead, for example spike=1, bulk=1, alignment=0.8"
 
 
+# One number for every step, or one per step.
+PerStep = float | tuple[float, ...]
+MOST_STEPS = 1000
+
+
 @dataclass(frozen=True)
 class GradientStep:
-    """The step that the first layer took: alpha0 = n0/d samples, eta the learning rate over d; 0 means no step."""
+    """The steps that the first layer took: alpha0 = n0/d samples, eta the learning rate over d; 0 means no step.
 
-    alpha0: float
-    eta: float
+    `steps` of them, each on fresh samples, with one alpha0 and eta for all or one per step; with `same_batch` two on
+    the same samples.
+
+    Raises ModelError for a number out of range, and for as many values as there are no steps.
+    """
+
+    alpha0: PerStep
+    eta: PerStep
+    steps: int = 1
+    same_batch: bool = False
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "steps", checked_steps(self.steps))
         for name in ("alpha0", "eta"):
-            object.__setattr__(self, name, checked_number(name, getattr(self, name), *NOT_NEGATIVE))
+            object.__setattr__(self, name, checked_per_step(name, getattr(self, name), self.steps))
+        object.__setattr__(self, "same_batch", checked_flag("same_batch", self.same_batch))
+        if self.same_batch and (self.steps != 2 or isinstance(self.alpha0, tuple)):
+            raise ModelError(
+                "steps on the same batch are only supported for two steps and one alpha0: use steps=2, alpha0=2, "
+                "same_batch=True"
+            )
+
+    @property
+    def schedule(self) -> tuple[Step, ...]:
+        """alpha0 and eta of every step."""
+        columns = (value if isinstance(value, tuple) else (value,) * self.steps for value in (self.alpha0, self.eta))
+        return tuple(Step(alpha0, eta) for alpha0, eta in zip(*columns, strict=True))
+
+    @property
+    def first(self) -> int:
+        """How many leading steps change nothing."""
+        return next((k for k, step in enumerate(self.schedule) if step.taken), self.steps)
+
+    @property
+    def taken(self) -> tuple[Step, ...]:
+        """The steps that change something."""
+        return tuple(step for step in self.schedule if step.taken)
+
+    @property
+    def several(self) -> bool:
+        """Whether more than one step changes something."""
+        return self.steps > 1 and len(self.taken) > 1
+
+    @property
+    def only(self) -> Step:
+        """The one step that changes something, or one that does not. Raises ModelError where there are several."""
+        if self.several:
+            raise ModelError(f"this is only supported for one gradient step, and here there are {self.steps}: steps=1")
+        return self.schedule[min(self.first, self.steps - 1)]
+
+    @property
+    def numbers(self) -> dict[str, float]:
+        """alpha0 and eta where all steps share one, and how many steps there are if there are several."""
+        found = {"alpha0": self.alpha0, "eta": self.eta} | ({"steps": self.steps} if self.steps > 1 else {})
+        return {name: value for name, value in found.items() if not isinstance(value, tuple)}
+
+    def to_dict(self) -> dict[str, object]:
+        """As plain data for JSON, under the names of the command line's options."""
+        numbers = {"alpha0": self.alpha0, "eta": self.eta}
+        found: dict[str, object] = {k: list(x) if isinstance(x, tuple) else x for k, x in numbers.items()}
+        found |= {"steps": self.steps} if self.steps > 1 else {}
+        return found | ({"same_batch": True} if self.same_batch else {})
+
+    def described(self) -> str:
+        """In a line: alpha0=2, eta=3/1, steps=2."""
+        parts = [f"{name}={joined(getattr(self, name))}" for name in ("alpha0", "eta")]
+        parts += [f"steps={self.steps}"] if self.steps > 1 else []
+        return ", ".join([*parts, *(["same batch"] if self.same_batch else [])])
+
+
+def joined(value: PerStep) -> str:
+    """A number, or numbers joined by /, as on the command line."""
+    return "/".join(f"{x:g}" for x in (value if isinstance(value, tuple) else (value,)))
+
+
+def checked_steps(given: object) -> int:
+    """The number of steps. Raises ModelError for what is no whole number from 1 to MOST_STEPS."""
+    whole = isinstance(given, int | float) and not isinstance(given, bool) and float(given).is_integer()
+    if not whole or not 1 <= given <= MOST_STEPS:  # type: ignore[operator]
+        raise ModelError(
+            f"steps = {given} is not accepted: it has to be a whole number from 1 to {MOST_STEPS}, for example steps=2"
+        )
+    return int(given)  # type: ignore[call-overload, no-any-return]
+
+
+def checked_per_step(name: str, given: object, steps: int) -> PerStep:
+    """One number where all steps have the same. Raises ModelError for another number of values than steps."""
+    if not isinstance(given, tuple | list):
+        return checked_number(name, given, *NOT_NEGATIVE)
+    values = tuple(checked_number(name, value, *NOT_NEGATIVE) for value in given)
+    if len(values) != steps:
+        raise ModelError(
+            f"{name} has {len(values)} values and there {'are' if steps > 1 else 'is'} {steps} gradient "
+            f"step{'s' if steps > 1 else ''}: give one number or one per step, for example eta=(2, 1), steps=2"
+        )
+    return values[0] if len(set(values)) == 1 else values
 
 
 class StepMap(NamedTuple):
@@ -149,6 +248,105 @@ def gradient_step(
         (1.0 + turn) ** 2 + rate**2 * second * student.h1_check if turn else 1.0 + rate**2 * second * student.h1_check,
         alignment, errors, turn, turn_error,
     )  # fmt: skip
+
+
+def step_map(
+    activation: Activation,
+    target: Activation,
+    step: GradientStep,
+    *,
+    beta: float,
+    noise: float = 0.0,
+    mean_weight: float = 1.0,
+) -> StepMap:
+    """The map of all steps of a schedule: `gradient_step` where one changes something, else that of the last state."""
+    if not step.several:
+        alpha0, eta = step.only
+        return gradient_step(
+            activation, target, alpha0=alpha0, eta=eta, beta=beta, noise=noise, mean_weight=mean_weight
+        )
+    state, errors, _ = reached(activation, target, step, beta=beta, noise=noise)[-1]
+    return StepMap(state.spike, state.bulk, state.alignment, MapErrors(errors.spike, errors.bulk, errors.alignment))
+
+
+def reached(
+    activation: Activation, target: Activation, step: GradientStep, *, beta: float, noise: float = 0.0
+) -> tuple[Reached, ...]:
+    """The state after every step of a schedule, from a readout of ones; the first that changes something is mapped by
+    `gradient_step`.
+
+    Raises ModelError where a map does not exist or a state is out of reach of double precision.
+    """
+    if step.same_batch and step.several:
+        raise ModelError("not yet")
+    leading = (Reached(INITIAL, State(0.0, 0.0, 0.0), 1.0),) * step.first
+    left = step.schedule[step.first :]
+    if not left:
+        return leading
+    made = gradient_step(activation, target, alpha0=left[0].alpha0, eta=left[0].eta, beta=beta, noise=noise)
+    first = (
+        State(made.spike, made.alignment, made.bulk),
+        State(made.errors.spike, made.errors.alignment, made.errors.bulk),
+    )
+    try:
+        return leading + states(activation, target, left, beta, noise, first)
+    except ExpressionError as reason:
+        raise ModelError(f"the gradient steps after the first are out of reach: {reason}") from reason
+
+
+def check_several(step: GradientStep, readout: tuple[ReadoutGroup, ...] | ReadoutLaw, network: bool) -> None:
+    """Raises ModelError for what is only supported for one step; network: whether the network's own bulk is asked for."""
+    check_uniform(readout, "one gradient step, and here there are several: use steps=1")
+    if network and step.same_batch:
+        raise ModelError(
+            "the bulk of a network after two steps on the same batch is not known: use the isotropic bulk, "
+            'bulk_model="isotropic"'
+        )
+
+
+def check_uniform(readout: tuple[ReadoutGroup, ...] | ReadoutLaw, supported: str) -> None:
+    """Raises ModelError for another readout than ones: what it has is only `supported` elsewhere."""
+    groups = () if isinstance(readout, ReadoutLaw) else readout
+    parts = {
+        "a density of initial readout weights": not isinstance(readout, ReadoutLaw),
+        "more than one readout group": len(groups) <= 1,
+        "an initial readout other than ones": all(group.weight == 1.0 and group.bulk is None for group in groups),
+        "a bias": all(group.bias == 0.0 for group in groups),
+    }
+    for what, there in parts.items():
+        if not there:
+            raise ModelError(f"{what} is only supported for {supported}")
+
+
+def steps_warnings(
+    activation: Activation, target: Activation, step: GradientStep, beta: float, noise: float, isotropic: bool
+) -> Iterator[str]:
+    """What has to be known of several steps, one sentence each: that they are unstable, what the isotropic bulk omits.
+
+    isotropic: whether the bulk is.
+    """
+    found, taken = reached(activation, target, step, beta=beta, noise=noise), step.schedule
+    for k in range(step.first + 1, step.steps):
+        critical = critical_rate(activation, taken[k].alpha0) if taken[k].taken else None
+        if critical is not None and taken[k].eta / beta > critical:
+            yield (
+                f"gradient step {k + 1} is unstable: its eta/beta = {taken[k].eta / beta:.4g} is above "
+                f"{critical:.4g}, beyond which a large spike grows in every step whatever the target; the last step "
+                f"multiplies it by {found[-1].growth:.4g}"
+            )
+            break
+    if step.same_batch:
+        yield (
+            "the bulk after two gradient steps on the same batch is not known, and the isotropic bulk that stands for "
+            "it is off at leading order: spike, bulk and alignment are right, errors are not; simulations of kind "
+            "network have it"
+        )
+    elif isotropic:
+        yield (
+            "after several gradient steps the isotropic bulk is off at leading order: every step after the first turns "
+            "the rows and spreads their norms, which it neglects; the network's own bulk (bulk model network) does "
+            "not, and simulations of kind network have it"
+        )
 
 
 def _check_averages(student: HermiteConstants, teacher: HermiteConstants) -> None:

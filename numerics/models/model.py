@@ -10,21 +10,27 @@ from typing import TYPE_CHECKING, Any, cast
 
 from giantsteps.derivations.activations.activation import Activation
 from giantsteps.derivations.activations.activation import activation as function
+from giantsteps.numerics.gradient_steps.batches import INITIAL, State
 from giantsteps.numerics.models.even_part import even_part_warning
 from giantsteps.numerics.models.gradient_step import (
     GradientStep,
+    PerStep,
     StepMap,
     check_second_moment,
+    check_several,
+    check_uniform,
     even_part,
     gradient_step,
     mean_weight,
+    reached,
+    step_map,
+    steps_warnings,
 )
 from giantsteps.numerics.models.losses import SQUARE, Loss, loss_named
 from giantsteps.numerics.models.parameters import (
     EXACT,
     LARGEST,
     RANGES,
-    ROUNDED_NORM,
     SMALLEST,
     UNIFORM,
     MapErrors,
@@ -38,8 +44,8 @@ from giantsteps.numerics.models.parameters import (
     checked_number,
     naming_what_is_missing,
 )
-from giantsteps.numerics.models.problem import Problem
 from giantsteps.numerics.models.readout_law import ReadoutLaw
+from giantsteps.numerics.models.spiked import Spiked
 
 __all__ = [
     "LARGEST", "SMALLEST", "UNIFORM", "GradientStep", "Model", "ModelError", "ReadoutGroup", "check_changes",
@@ -49,7 +55,7 @@ __all__ = [
 
 @naming_what_is_missing
 @dataclass(frozen=True, repr=False)
-class Model(Problem):
+class Model(Spiked):
     """A readout fitted on spiked random features, in the proportional limit.
 
     Features sigma(u_a r kappa + b_a + sqrt(c_a) z) with kappa = v.x, target y = g(theta.x) + sqrt(noise) N(0, 1),
@@ -142,7 +148,7 @@ class Model(Problem):
         functions = {name: to_text(getattr(self, name).expression) for name in ("activation", "target")}
         document = functions | {name: getattr(self, name) for name in ("alpha", "beta", "ridge", "noise")}
         if self.step is not None:
-            document |= {"alpha0": self.step.alpha0, "eta": self.step.eta, "bulk_model": self.bulk_model}
+            document |= self.step.to_dict() | {"bulk_model": self.bulk_model}
         readout = [group.to_dict() for group in self.groups] if self.law is None else self.law.to_dict()
         rows = "gaussian" if self.gaussian_rows else "unit"
         return document | self.spiked() | {"readout": readout, "rows": rows, "loss": self.loss.name}
@@ -160,48 +166,24 @@ class Model(Problem):
     @property
     def network_step(self) -> GradientStep | None:
         """The step whose own bulk the model has; None where the bulk is isotropic, as it is where no step was made."""
-        made = self.step is not None and self.step.alpha0 > 0.0 and self.step.eta > 0.0
+        made = self.step is not None and bool(self.step.taken)
         return self.step if made and self.bulk_model == "network" else None
+
+    @property
+    def states(self) -> tuple[State, ...]:
+        """Spike, alignment and bulk after each gradient step; none where they were given."""
+        if self.step is None:
+            return ()
+        if not self.step.several:
+            made = State(self.spike, self.alignment, self.bulk)
+            return (INITIAL,) * self.step.first + (made,) * (self.step.steps - self.step.first)
+        found = reached(self.activation, self.target, self.step, beta=self.beta, noise=self.noise)
+        return tuple(one.state for one in found)
 
     @property
     def unequal_norms(self) -> bool:
         """Whether the rows of the bulk differ in norm, so that yhat has dmu0/dc beside mu0 and kappa mu1."""
         return self.gaussian_rows or self.network_step is not None
-
-    @property
-    def rank(self) -> int:
-        """The number s of directions of the spike."""
-        return 1 + len(self.further_alignments)
-
-    @property
-    def alignments(self) -> tuple[float, ...]:
-        """theta.v_j for each direction of the spike."""
-        return (self.alignment, *self.further_alignments)
-
-    @property
-    def remainder(self) -> float:
-        """1 - |gamma|^2, the squared length of the target direction outside the spike."""
-        if self.rank == 1:
-            # (1 - g)(1 + g) keeps the digits when the alignment is close to 1.
-            return (1.0 - self.alignment) * (1.0 + self.alignment)
-        left = 1.0 - math.fsum(x * x for x in self.alignments)
-        return left if left > ROUNDED_NORM else 0.0
-
-    @property
-    def spikes(self) -> tuple[tuple[float, ...], ...]:
-        """u_a r, the vector of R^s that multiplies kappa in each group."""
-        return tuple(tuple(u * self.spike for u in group.weights) for group in self.groups)
-
-    @property
-    def slopes(self) -> tuple[float, ...]:
-        """u_a r, the factor of kappa in each group. Raises ModelError for a spike of several directions."""
-        if self.rank > 1:
-            raise ModelError(
-                f"this is built for a spike of one direction, and here it has {self.rank}: give one number per group "
-                "and one alignment, for example readout=(ReadoutGroup(1.0, 0.5), ReadoutGroup(-1.0, 0.5)), "
-                "alignment=0.8"
-            )
-        return tuple(slope for (slope,) in self.spikes)
 
     @cached_property  # a copy with other independent numbers keeps it
     def bulks(self) -> tuple[float, ...]:
@@ -218,8 +200,8 @@ class Model(Problem):
         """What the gradient step makes of the functions; without one spike, bulk and alignment as given."""
         if self.step is None:
             return StepMap(self.spike, self.bulk, self.alignment, self.given_uncertainty)
-        return gradient_step(
-            self.activation, self.target, alpha0=self.step.alpha0, eta=self.step.eta, beta=self.beta, noise=self.noise,
+        return step_map(
+            self.activation, self.target, self.step, beta=self.beta, noise=self.noise,
             mean_weight=mean_weight(self.readout),
         )  # fmt: skip
 
@@ -235,12 +217,14 @@ class Model(Problem):
     @property
     def warnings(self) -> tuple[str, ...]:
         """What has to be known before a number of this model is used, one sentence each; none for most models."""
-        if self.step is None or self.bulk_model == "network":
+        isotropic, functions = self.bulk_model == "isotropic", (self.activation, self.target)
+        if self.step is not None and self.step.several:
+            return tuple(steps_warnings(*functions, self.step, self.beta, self.noise, isotropic))
+        if self.step is None or not isotropic:
             return ()
         # Of a density the letter 1, by which the step is named.
         largest = 1.0 if self.law else max(abs(group.weight) for group in self.groups)
-        step, functions = self.step, (self.activation, self.target)
-        found = even_part_warning(*functions, step.alpha0, step.eta, self.beta, self.noise, largest)
+        found = even_part_warning(*functions, *self.step.only, self.beta, self.noise, largest)
         return () if found is None else (found,)
 
     def changed(self, **values: Any) -> Model:
@@ -257,7 +241,7 @@ class Model(Problem):
             exact = {name: 0.0 for name in MapErrors._fields if name in values}
             return replace(self, **{"given_uncertainty": self.given_uncertainty._replace(**exact)} | values)
         kept = {one.name: getattr(self, one.name) for one in fields(self) if one.name not in _FROM_STEP}
-        return Model.from_gradient_step(**(kept | {"alpha0": self.step.alpha0, "eta": self.step.eta} | values))
+        return Model.from_gradient_step(**(kept | {name: getattr(self.step, name) for name in _OF_STEP} | values))
 
     @property
     def independent(self) -> frozenset[str]:
@@ -301,15 +285,17 @@ class Model(Problem):
         alpha: float,
         beta: float,
         ridge: float,
-        alpha0: float,
-        eta: float,
+        alpha0: float | Sequence[float],
+        eta: float | Sequence[float],
+        steps: int = 1,
+        same_batch: bool = False,
         noise: float = 0.0,
         readout: Sequence[ReadoutGroup] | ReadoutLaw = UNIFORM,
-        bulk_model: str = "network",
+        bulk_model: str | None = None,
         gaussian_rows: bool = False,
         loss: Loss | str = SQUARE,
     ) -> Model:
-        """The features after one gradient step: the network's own bulk, or the paper's isotropic one (Result 3.1).
+        """The features after gradient steps: the network's own bulk, or the paper's isotropic one (Result 3.1).
 
         Equations (9)-(12):
 
@@ -325,21 +311,28 @@ class Model(Problem):
         A group of readout weight u takes a step u times as long: its spike is u r, and where its bulk is not given it
         is 1 + u^2 (c - 1), or for activations with an even part `StepMap.bulk_of`.
 
-        bulk_model: "network" (default), the bulk that real networks have (`numerics.bulk.network`; Gaussian rows
-        require an odd activation), or "isotropic", the spiked random features of the paper. Biases enter after the
-        step, which is made without. gaussian_rows: rows w ~ N(0, I/d) before the step instead of unit rows.
+        steps: how many gradient steps were taken, each on fresh samples, beyond the paper; alpha0 and eta are one
+        number for all, or one per step: eta=(2, 1), steps=2. Spike, bulk and alignment are those of the last step, by
+        `numerics.gradient_steps.recursion`, and `Model.states` has those of every step. Several steps require a
+        uniform readout without biases. same_batch: two steps on the same samples
+        (`numerics.gradient_steps.same_batch`), whose bulk is not known: the isotropic one is taken.
 
-        Raises ModelError when E[(sigma' - h1)^2] is infinite.
+        bulk_model: "network" (default), the bulk that real networks have (`numerics.bulk.network`; after several steps
+        `numerics.gradient_steps.law`, and for Gaussian rows with an activation that is not odd, which require a uniform
+        readout), or "isotropic", the spiked random features of the paper. Biases enter after the step, which is made
+        without. gaussian_rows: rows w ~ N(0, I/d) before the step instead of unit rows.
+
+        Raises ModelError when E[(sigma' - h1)^2] is infinite, and for a schedule of another length than the steps.
         """
         beta = checked_number("beta", beta, *RANGES["beta"])
         noise = checked_number("noise", noise, *RANGES["noise"])
-        step, student, teacher = GradientStep(alpha0, eta), function(activation), function(target)
+        step = GradientStep(cast(PerStep, alpha0), cast(PerStep, eta), steps, same_batch)
+        student, teacher = function(activation), function(target)
         groups = readout
         if not isinstance(groups, ReadoutLaw):
             groups = checked_groups(cast("tuple[ReadoutGroup, ...]", readout))
-        made = gradient_step(
-            student, teacher, alpha0=step.alpha0, eta=step.eta, beta=beta, noise=noise, mean_weight=mean_weight(groups)
-        )
+        made = step_map(student, teacher, step, beta=beta, noise=noise, mean_weight=mean_weight(groups))
+        bulk_model = bulk_model or ("isotropic" if step.same_batch else "network")
         return cls(
             student, teacher, alpha=alpha, beta=beta, ridge=ridge, noise=noise, spike=made.spike, bulk=made.bulk,
             alignment=made.alignment, readout=groups, step=step, bulk_model=bulk_model, gaussian_rows=gaussian_rows,
@@ -350,6 +343,7 @@ class Model(Problem):
 _RATIOS = frozenset({"alpha", "beta", "ridge", "noise"})
 # The step depends on the others.
 _RATIOS_BESIDE_A_STEP = frozenset({"alpha", "ridge"})
+_OF_STEP = ("alpha0", "eta", "steps", "same_batch")
 # What a gradient step decides.
 _FROM_STEP = ("step", "spike", "bulk", "alignment", "further_alignments", "given_uncertainty")
 
@@ -358,7 +352,7 @@ def check_changes(model: Model, values: Mapping[str, object]) -> None:
     """Raises ModelError where a model has no parameters of these names to change."""
     known = [one.name for one in fields(model) if one.name != "step"]
     if model.step is not None:
-        known = [name for name in known if name not in _FROM_STEP] + ["alpha0", "eta"]
+        known = [name for name in known if name not in _FROM_STEP] + list(_OF_STEP)
     for name in values:
         if name in known:
             continue
@@ -368,7 +362,7 @@ def check_changes(model: Model, values: Mapping[str, object]) -> None:
                 f"{name} follows from the gradient step of this model and cannot be changed alone: change alpha0 or "
                 f"eta, or forget the step, for example model{isotropic}.as_given().changed({name}=1.0)"
             )
-        if name in ("alpha0", "eta"):
+        if name in _OF_STEP:
             raise ModelError(
                 f"{name} was given, and this model has no gradient step, but a spike, bulk and alignment: make it with "
                 "Model.from_gradient_step, for example with alpha0=2, eta=3"
@@ -417,6 +411,8 @@ def _check_step(model: Model) -> None:
             "model.changed, which maps through the step again, make it anew with Model.from_gradient_step, or forget "
             "the step with model.as_given()"
         )
+    if model.step.several:
+        check_several(model.step, model.readout, network=model.network_step is not None)
     mean = even_part(model.activation).mean if model.law else 0.0
     if model.law and (made.turn or mean):
         raise ModelError(
@@ -431,10 +427,10 @@ def _check_step(model: Model) -> None:
 def _check_network_bulk(model: Model, made: StepMap) -> None:
     """Raises ModelError for an activation or bulks that a network's own bulk does not support."""
     if model.activation.parity != "odd" and model.gaussian_rows:
-        raise ModelError(
-            "the network's own bulk is built for odd activations where there are Gaussian initial rows (the second "
-            f"chaos of the rows' noise would be missing), and {model.activation.expression} is not known to be odd; "
-            'use gaussian_rows=False, bulk_model="isotropic", or for example activation="tanh"'
+        check_uniform(
+            model.readout,
+            f"the network's own bulk from Gaussian rows if the activation is odd, and {model.activation.expression} is "
+            'not known to be: use gaussian_rows=False, bulk_model="isotropic", or for example activation="tanh"',
         )
     for group, bulk in zip(model.groups, model.bulks, strict=True):
         if abs(bulk - made.bulk_of(group.weight)) > 1e-9 * bulk:

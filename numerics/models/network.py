@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from giantsteps.derivations.activations.activation import Activation
 from giantsteps.derivations.activations.activation import activation as function
+from giantsteps.numerics.models.gradient_step import GradientStep, PerStep
 from giantsteps.numerics.models.losses import SQUARE, Loss, loss_named
 from giantsteps.numerics.models.model import LARGEST, SMALLEST, UNIFORM, Model, ReadoutGroup
 from giantsteps.numerics.models.parameters import ModelError, checked_flag, refuse_other_groups
@@ -29,10 +30,9 @@ _NETWORK_RANGES = {
     "alpha": (SMALLEST, MOST_SIZE),
     "beta": (SMALLEST, MOST_SIZE),
     "ridge": (SMALLEST, LARGEST),
-    "alpha0": (LEAST_SIZE, MOST_SIZE),
-    "eta": (LEAST_SIZE, MOST_SIZE),
     "noise": (SMALLEST, MOST_SIZE),
 }
+_STEP_RANGES = {"alpha0": (LEAST_SIZE, MOST_SIZE), "eta": (LEAST_SIZE, MOST_SIZE)}
 
 
 def _number(name: str, value: object) -> float:
@@ -43,17 +43,23 @@ def _number(name: str, value: object) -> float:
         raise SimulationError(f"{name} = {value!r} is not accepted: it has to be a number, like 1.5") from None
 
 
+def _per_step(name: str, value: object) -> PerStep:
+    """The value as a float, or as one for each step."""
+    return tuple(_number(name, x) for x in value) if isinstance(value, tuple | list) else _number(name, value)
+
+
 @dataclass(frozen=True, repr=False)
 class Network(Problem):
     """A two-layer network that takes a gradient step of rate eta = eta~ d on n0 = alpha0 d samples (Section 2.2).
 
-    `eta` is eta~. The readout starts at a0 = u/sqrt(p), u = 1_p or the weight of each neuron's group, the rows at
-    |w| = 1, or with `gaussian_rows` at w ~ N(0, I/d); the biases of the groups are added after the step. `noise` is the
-    variance of the label noise in both steps, `loss` what the readout is fitted with (the step takes the square loss).
-    The activation need not be odd here: the step is taken, not modelled.
+    `eta` is eta~. It takes `steps` of them, each on fresh samples, or with `same_batch` two on the same; alpha0 and eta
+    are one number for all steps, or one per step. The readout starts at a0 = u/sqrt(p), u = 1_p or the weight of each
+    neuron's group, the rows at |w| = 1, or with `gaussian_rows` at w ~ N(0, I/d); the biases of the groups are added
+    after the step. `noise` is the variance of the label noise in all steps and for the readout, `loss` what the readout
+    is fitted with (a step takes the square loss). The activation need not be odd here: the step is taken, not modelled.
 
-    Two departures from what the theory covers: `overlap`, the mean of w_i.w_j over pairs of initial rows
-    (`overlapping_rows`), and `steps`, how many gradient steps are taken, each on n0 fresh samples.
+    A departure from what the theory of a model covers: `overlap`, the mean of w_i.w_j over pairs of initial rows
+    (`overlapping_rows`).
 
     Weights, biases, eta and alpha0 are 0 or from LEAST_SIZE to MOST_SIZE in size, alpha, beta and noise at most
     MOST_SIZE, the ridge and the least values of alpha, beta and noise as for a Model.
@@ -66,13 +72,14 @@ class Network(Problem):
     alpha: float
     beta: float
     ridge: float
-    alpha0: float
-    eta: float
+    alpha0: PerStep
+    eta: PerStep
     noise: float = 0.0
     gaussian_rows: bool = False
     overlap: float = 0.0
     steps: int = 1
     readout: tuple[ReadoutGroup, ...] = UNIFORM
+    same_batch: bool = False
     loss: Loss = field(default=SQUARE, kw_only=True)
 
     if TYPE_CHECKING:  # what the fields are read from: text and lists too
@@ -84,13 +91,14 @@ class Network(Problem):
             alpha: float,
             beta: float,
             ridge: float,
-            alpha0: float,
-            eta: float,
+            alpha0: float | Sequence[float],
+            eta: float | Sequence[float],
             noise: float = 0.0,
             gaussian_rows: bool = False,
             overlap: float = 0.0,
             steps: int = 1,
             readout: Sequence[ReadoutGroup] = UNIFORM,
+            same_batch: bool = False,
             *,
             loss: Loss | str = SQUARE,
         ) -> None: ...
@@ -100,6 +108,8 @@ class Network(Problem):
             object.__setattr__(self, name, function(getattr(self, name)))
         for name in (*_NETWORK_RANGES, "overlap", "steps"):
             object.__setattr__(self, name, _number(name, getattr(self, name)))
+        for name in _STEP_RANGES:
+            object.__setattr__(self, name, _per_step(name, getattr(self, name)))
         object.__setattr__(self, "loss", loss_named(self.loss))
         object.__setattr__(self, "gaussian_rows", checked_flag("gaussian_rows", self.gaussian_rows))
         refuse_other_groups(self.readout)
@@ -137,9 +147,6 @@ class Network(Problem):
             )
         if self.overlap and self.gaussian_rows:
             raise SimulationError("an initial overlap is built for unit rows: leave it out, or the Gaussian rows")
-        if not (self.steps >= 1 and float(self.steps).is_integer()):
-            raise SimulationError(f"{self.steps:g} gradient steps are not accepted: a whole number >= 1 is, like 2")
-        object.__setattr__(self, "steps", int(self.steps))
         for group in self.groups:
             for name, value in (("weight", group.weight), ("bias", group.bias)):
                 if value != 0.0 and not LEAST_SIZE <= abs(value) <= MOST_SIZE:
@@ -147,28 +154,43 @@ class Network(Problem):
                         f"a {name} of {value:g} of a readout group is not accepted: in a simulation it has to be 0 or "
                         f"from {LEAST_SIZE:g} to {MOST_SIZE:g} in size, like 0.5"
                     )
-        for name, (least, most) in _NETWORK_RANGES.items():
-            value, positive = getattr(self, name), name in ("alpha", "beta")
-            if not least <= value <= most and (positive or value != 0.0):
-                range_ = "> 0," if positive else ">= 0, either 0 or"
-                raise SimulationError(
-                    f"{name} = {value:g} is not accepted: it has to be a number {range_} from {least:g} to {most:g} "
-                    "in a simulation, like 1.5"
-                )
+        for name, (least, most) in (_NETWORK_RANGES | _STEP_RANGES).items():
+            given, positive = getattr(self, name), name in ("alpha", "beta")
+            for value in given if isinstance(given, tuple) else (given,):
+                if not least <= value <= most and (positive or value != 0.0):
+                    range_ = "> 0," if positive else ">= 0, either 0 or"
+                    raise SimulationError(
+                        f"{name} = {value:g} is not accepted: it has to be a number {range_} from {least:g} to "
+                        f"{most:g} in a simulation, like 1.5"
+                    )
+        try:
+            step = GradientStep(self.alpha0, self.eta, self.steps, self.same_batch)
+        except ModelError as error:
+            raise SimulationError(str(error)) from None
+        for name in ("alpha0", "eta", "steps", "same_batch"):
+            object.__setattr__(self, name, getattr(step, name))
+
+    @property
+    def step(self) -> GradientStep:
+        """The steps that it takes."""
+        return GradientStep(self.alpha0, self.eta, self.steps, self.same_batch)
 
     def __repr__(self) -> str:
-        more = f", overlap={self.overlap:g}" if self.overlap else ""
-        return f"Network({self.described()}{more}{f', steps={self.steps}' if self.steps > 1 else ''})"
+        return f"Network({self.described()}{f', overlap={self.overlap:g}' if self.overlap else ''})"
 
-    def model(self, bulk_model: str = "network") -> Model:
+    def model(self, bulk_model: str | None = None) -> Model:
         """The theory's model of this network; raises ModelError where its map does not exist (Result 3.1).
 
-        It is that of one step from rows without mutual overlap, whatever `overlap` and `steps` are.
+        It is that of rows without mutual overlap, whatever `overlap` is; several steps with overlap have none.
 
         bulk_model: "network" (default), the network's own bulk, beyond the paper (`numerics.bulk.network`), or
-        "isotropic", the spiked random features of the paper.
+        "isotropic", the spiked random features of the paper, which is taken after two steps on the same batch.
         """
-        kept = {one.name: getattr(self, one.name) for one in fields(self) if one.name not in ("overlap", "steps")}
+        if self.overlap and self.step.several:
+            raise ModelError(
+                "rows that overlap are only supported for one gradient step, and here there are several: use steps=1"
+            )
+        kept = {one.name: getattr(self, one.name) for one in fields(self) if one.name != "overlap"}
         return Model.from_gradient_step(**kept, bulk_model=bulk_model)
 
 
@@ -180,6 +202,7 @@ def network_of(model: Model) -> Network:
         )
     groups = tuple(ReadoutGroup(one.weight, one.fraction, bias=one.bias) for one in model.groups)
     return Network(
-        model.activation, model.target, model.alpha, model.beta, model.ridge, model.step.alpha0, model.step.eta,
-        model.noise, model.gaussian_rows, readout=groups, loss=model.loss,
+        model.activation, model.target, model.alpha, model.beta, model.ridge, noise=model.noise,
+        gaussian_rows=model.gaussian_rows, readout=groups, loss=model.loss,
+        **{name: getattr(model.step, name) for name in ("alpha0", "eta", "steps", "same_batch")},
     )  # fmt: skip

@@ -113,7 +113,7 @@ class ShownGrid(Shown):
         step = self.model.step
         own = {name: getattr(self.model, name) for name in ("alpha", "beta", "ridge", "noise")}
         more = {name: getattr(self.model, name) for name in ("spike", "bulk", "alignment")}
-        own |= more if step is None else {"alpha0": step.alpha0, "eta": step.eta}
+        own |= more if step is None else step.numbers
         own |= {name: values.item() for name, values in self.given.items() if values.size == 1}
         return {name: float(value) for name, value in own.items() if name not in self.swept}
 

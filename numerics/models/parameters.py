@@ -217,7 +217,7 @@ def naming_what_is_missing(model: type[Made]) -> type[Made]:
 
     @wraps(made)
     def checked(self: Made, *args: Any, **given: Any) -> None:
-        step = [name for name in ("alpha0", "eta") if name in given]
+        step = [name for name in ("alpha0", "eta", "steps", "same_batch") if name in given]
         missing = [name for name in ("spike", "bulk", "alignment") if name not in given]
         if step or missing:
             what = f"takes no {' and '.join(step)}" if step else f"is missing {', '.join(missing)}"

@@ -51,10 +51,9 @@ class Problem:
 
         `but` names numbers that play no part.
         """
-        step = getattr(self, "step", None) or self
         names = ["alpha", "beta", "ridge", *(["noise"] if self.noise else [])]
         parts = [f"{name}={getattr(self, name):g}" for name in names if name not in but]
-        parts += [f"{name}={getattr(step, name):g}" for name in ("alpha0", "eta") if hasattr(step, name)]
+        parts += [step.described()] if (step := getattr(self, "step", None)) is not None else []
         if (alignments := getattr(self, "alignments", None)) is not None:
             alignment = "/".join(f"{value:g}" for value in alignments)
             parts += [f"{name}={getattr(self, name):g}" for name in ("spike", "bulk")] + [f"alignment={alignment}"]

@@ -12,6 +12,7 @@ import math
 from collections.abc import Iterator
 from dataclasses import replace
 
+from giantsteps.numerics.bulk.of_model import law_error
 from giantsteps.numerics.gaussian.quadrature import ROUNDING
 from giantsteps.numerics.models.model import Model
 from giantsteps.numerics.models.parameters import EXACT
@@ -36,9 +37,6 @@ def relative_uncertainty(model: Model) -> float:
         alignment,
     )
     if model.network_step is not None:
-        # Imported here: most models need no averages over the labels of the gradient step.
-        from giantsteps.numerics.bulk.network import law_error
-
         largest = max(largest, law_error(model))
     return largest
 

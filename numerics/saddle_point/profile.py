@@ -29,9 +29,9 @@ from giantsteps.numerics.gaussian.quadrature import (
     reach,
     resolvable,
     span,
-    square_gap,
 )
 from giantsteps.numerics.gaussian.spike_rule import Layer, half_length, layers, spacing, spike_rule
+from giantsteps.numerics.gaussian.squares import square_gap
 from giantsteps.numerics.gaussian.tensor_rule import Line, tensor_rule
 from giantsteps.numerics.models.given import OVERFLOW, within_reach
 from giantsteps.numerics.models.model import Model, ModelError

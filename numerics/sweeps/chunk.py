@@ -185,7 +185,8 @@ def _record(experiment: Experiment, entries: list[_Entry]) -> None:
 
 
 def _measured(run: Simulation) -> Iterator[tuple[str, float | None]]:
-    yield from (("n", run.sizes.n), ("p", run.sizes.p), ("n0", run.sizes.n0))
+    n0 = run.sizes.n0  # of batches of different size there is not one
+    yield from (("n", run.sizes.n), ("p", run.sizes.p), ("n0", None if isinstance(n0, tuple) else n0))
     for observable, found in run.estimates.items():
         name = f"simulated_{column_name(observable)}"
         yield name, found.mean

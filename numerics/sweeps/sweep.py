@@ -29,7 +29,7 @@ ROWS = ("unit", "gaussian")
 ALWAYS = ("alpha", "beta", "ridge")
 DIRECT = ("spike", "bulk", "alignment")
 STEP = ("alpha0", "eta")
-PARAMETERS = (*ALWAYS, "noise", *DIRECT, *STEP)
+PARAMETERS = (*ALWAYS, "noise", *DIRECT, *STEP, "steps")
 MOST_POINTS = 100_000_000
 
 
@@ -66,10 +66,11 @@ class Sweep:
     """A family of models, to be solved by the theory, simulated, or both.
 
     `axes` in the order of the product, the last fastest; with mode "zip" all swept axes advance together. The model is
-    given by spike, bulk and alignment, or by alpha0 and eta (`Model.from_gradient_step`). With kind "both" the theory
-    is evaluated at the ratios that the simulation realises, n/d and p/d with whole n and p. Beside the limit stands the
-    value at `width` neurons. Without `bulk_model` a gradient step has the network's own bulk, unless features other
-    than networks are simulated.
+    given by spike, bulk and alignment, or by alpha0, eta and steps (`Model.from_gradient_step`); the numbers of alpha0
+    or eta for each of several steps stand in `schedule` by their name, and the first of them in `axes`. With kind
+    "both" the theory is evaluated at the ratios that the simulation realises, n/d and p/d with whole n and p. Beside
+    the limit stands the value at `width` neurons. Without `bulk_model` a gradient step has the network's own bulk,
+    unless features other than networks are simulated.
 
     Raises SweepError for a parameter missing or given twice, axes of different length in a zip, or too many points.
     """
@@ -85,11 +86,14 @@ class Sweep:
     experiment: Experiment | None = None
     rows: str = "unit"
     width: int = WIDTH
+    same_batch: bool = False
+    schedule: tuple[tuple[str, tuple[float, ...]], ...] = ()
 
     def __post_init__(self) -> None:
         if not self.bulk_model:
             networks = self.experiment is None or self.experiment.kind == "network"
-            object.__setattr__(self, "bulk_model", "network" if self.has_step and networks else "isotropic")
+            own = self.has_step and networks and not self.same_batch
+            object.__setattr__(self, "bulk_model", "network" if own else "isotropic")
         _one_of("kind", self.kind, KINDS)
         _one_of("mode", self.mode, MODES)
         _one_of("bulk_model", self.bulk_model, BULK_MODELS)
@@ -139,6 +143,10 @@ class Sweep:
             del asked["rows"]  # results of sweeps that were begun before rows could be chosen stay usable
         if self.width == WIDTH:
             del asked["width"]
+        if not self.same_batch:
+            del asked["same_batch"]
+        if not self.schedule:
+            del asked["schedule"]
         return hashlib.sha256(json.dumps(asked, sort_keys=True).encode()).hexdigest()
 
     def __len__(self) -> int:
@@ -195,6 +203,7 @@ class Sweep:
         given: dict[str, Any] = dict(point) | {
             "readout": self.groups, "loss": self.loss, "gaussian_rows": self.rows == "gaussian",
         }  # fmt: skip
+        given |= dict(self.schedule) | ({"same_batch": True} if self.same_batch else {})
         if self.experiment is not None and self.experiment.kind == "network":
             from giantsteps.numerics.models.network import Network
 
@@ -230,7 +239,7 @@ def _check_axes(axes: tuple[Axis, ...], own_bulk: bool) -> None:
         if not axis.values or (len(axis.values) > 1 and not axis.swept):
             raise SweepError(f"{axis.name} has {len(axis.values)} values: give a number or a list, like [0.5, 1, 2]")
     missing = [name for name in ALWAYS if name not in names]
-    direct, step = [n for n in DIRECT if n in names], [n for n in STEP if n in names]
+    direct, step = [n for n in DIRECT if n in names], [n for n in (*STEP, "steps") if n in names]
     if direct and step:
         raise SweepError(
             f"{direct[0]} and {step[0]} were both given: a model takes either spike, bulk and alignment or alpha0 and "

@@ -7,6 +7,8 @@ target = "sin(z)"
 alpha = "log:0.1:10:200"         # a number, a list, "START:STOP:COUNT" or "log:START:STOP:COUNT"
 ridge = [0.01, 0.1]
 ...
+steps = 3                        # gradient steps, beside alpha0 and eta: numbers, or one per step, eta = "2/1/0.5"
+same_batch = true                # two steps on one batch
 readout = "1:0.5,-1:0.5"         # as --readout, --bias (quenched) and --loss; a loss other than square: theory only
 bias = "0.3:0.5,-0.3:0.5"
 loss = "logistic"
@@ -34,6 +36,7 @@ from giantsteps.reports.command_line.values import (
     MOST_SEEDS,
     RULES,
     Values,
+    parse_schedule,
     parse_values,
     parse_whole,
 )
@@ -89,9 +92,14 @@ def sweep_of(document: Mapping[str, Any]) -> Sweep:
     """The sweep of a document as TOML delivers it. Raises InputProblem."""
     from giantsteps.numerics.models.model import UNIFORM
     from giantsteps.numerics.sweeps.sweep import Sweep, SweepError
-    from giantsteps.reports.command_line.options import WIDTHS, expression_of, groups_of
+    from giantsteps.reports.command_line.options import STEP, WIDTHS, expression_of, groups_of
 
-    _check_keys(document, (*TEXTS, *RULES, "width", "simulation"), "a sweep file")
+    _check_keys(document, (*TEXTS, *RULES, "width", "same_batch", "simulation"), "a sweep file")
+    if not isinstance(document.get("same_batch", False), bool):
+        raise InputProblem(
+            f"same_batch was given {_shown(document['same_batch'])}; true or false is accepted, for example "
+            "same_batch = true"
+        )
     for name in TEXTS:
         if name in document and not isinstance(document[name], str):
             raise InputProblem(f'{name} was given {_shown(document[name])}, a text is accepted, like {name} = "..."')
@@ -104,6 +112,9 @@ def sweep_of(document: Mapping[str, Any]) -> Sweep:
             'bias was given "learned", which giantsteps solve takes; accepted in a sweep are quenched biases, for '
             'example --bias "0.3:0.5,-0.3:0.5"'
         )
+    texts = {name: document[name] for name in STEP if isinstance(document.get(name), str)}
+    schedule = {name: numbers for name, text in texts.items() if (numbers := parse_schedule(name, text))}
+    document = {**document, **{name: numbers[0] for name, numbers in schedule.items()}}
     try:
         return Sweep(
             activation=document["activation"],
@@ -116,6 +127,8 @@ def sweep_of(document: Mapping[str, Any]) -> Sweep:
             loss=document.get("loss", "square"),
             rows=document.get("rows", "unit"),
             width=parse_whole("width", str(document.get("width", 1000)), *WIDTHS),
+            same_batch=document.get("same_batch", False),
+            schedule=tuple(schedule.items()),
             experiment=_experiment(document["simulation"], _usual_kind(document)) if "simulation" in document else None,
         )
     except SweepError as error:

@@ -9,7 +9,7 @@ import re
 _NAMES = (
     *("activation", "target", "alpha", "beta", "ridge", "noise", "spike", "bulk", "alignment", "alpha0", "eta"),
     *("readout", "loss", "bulk_model", "digits", "width", "dimension", "dimensions", "seeds", "seed", "kind", "resume"),
-    "gaussian_rows",
+    *("gaussian_rows", "steps", "same_batch"),
 )
 _VALUE = r"\"[^\"]*\"|\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\)|[^\s,;:)]+"
 _ARGUMENT = rf"\b(?:{'|'.join(_NAMES)})=(?:{_VALUE})(?:, further_alignments=\([^()]*\))?"
@@ -35,6 +35,8 @@ def _option(argument: str) -> str:
         groups = ast.parse(value, mode="eval").body
         assert isinstance(groups, ast.Tuple)
         return f'{option} "{",".join(map(_group, groups.elts))}"'
+    if name in ("alpha0", "eta") and value.startswith("("):
+        return f"{option} {'/'.join(_numbers(ast.parse(value, mode='eval').body))}"
     plain = re.fullmatch(r'"([\w:.-]+)"', value)
     return f"{option} {plain[1] if plain else value}"
 

@@ -20,7 +20,7 @@ _ELSEWHERE: Mapping[str, str] = {
     "--activation": "student sigma phi nonlinearity",
     "--target": "teacher label",
     "--dimension": "dim d",
-    "--gradient-steps": "steps",
+    "--steps": "gradient-steps",
     "--out": "output",
     "--beta": "p neurons",
     "--bulk": "variance",

@@ -12,7 +12,7 @@ import click
 from giantsteps.reports.command_line.parameters import Command, name_option, option, whole
 from giantsteps.reports.command_line.problems import InputProblem, not_built, shown
 from giantsteps.reports.command_line.request import Request
-from giantsteps.reports.command_line.values import RULES, Values, check_size, parse_number, parse_values
+from giantsteps.reports.command_line.values import RULES, Values, check_size, parse_number, parse_schedule, parse_values
 
 if TYPE_CHECKING:
     from giantsteps.derivations.activations.activation import Activation
@@ -27,6 +27,8 @@ MOST_COMPONENTS = 3
 
 DIRECT = ("spike", "bulk", "alignment")
 STEP = ("alpha0", "eta")
+# Further options of a gradient step that a sweep may vary.
+OF_STEP = (*STEP, "steps")
 REQUIRED = ("alpha", "beta", "ridge")
 
 _HELP: Mapping[str, str] = {
@@ -37,8 +39,9 @@ _HELP: Mapping[str, str] = {
     "spike": "spike strength r",
     "bulk": "bulk variance c",
     "alignment": "alignment gamma of spike and target",
-    "alpha0": "samples per dimension of the gradient step, n0/d",
-    "eta": "rescaled learning rate of the gradient step",
+    "alpha0": "samples per dimension of the gradient step, n0/d; of several steps one number, or one each: 2/4",
+    "eta": "rescaled learning rate of the gradient step; of several steps one number, or one each: 2/1/0.5",
+    "steps": "gradient steps on fresh batches (default 1)",
 }
 
 
@@ -64,6 +67,7 @@ _MODEL_OPTIONS = (
     option("--activation", "EXPR", "Student activation, an expression in z."),
     option("--target", "EXPR", "Target function, an expression in z."),
     *(option(f"--{name}", "NUMBER", f"{text}.") for name, text in _HELP.items()),
+    click.option("--same-batch", is_flag=True, help="With --steps 2: both steps on the same batch, isotropic bulk."),
     option(
         "--readout",
         "TEXT",
@@ -135,6 +139,8 @@ def request(options: Mapping[str, Any], *, any_law: bool = False, kind: str | No
     if (options.get("readout") or "").lstrip().startswith(("normal", "uniform")):
         return _with_law(options, any_law, kind)
     options, further_alignments, spike = without_components(options)
+    schedule = {name: parse_schedule(name, options[name]) for name in STEP if "/" in (options.get(name) or "")}
+    options |= {name: repr(numbers[0]) for name, numbers in schedule.items()}
     values = {
         name: parse_values(name, options[name]) for name in options if name in RULES and options[name] is not None
     }
@@ -142,7 +148,8 @@ def request(options: Mapping[str, Any], *, any_law: bool = False, kind: str | No
     groups = groups_of(options.get("readout"), None if learned else options.get("bias"), spike)
     _check_presence(options, values, own_bulk=bool(groups) and all(group.bulk is not None for group in groups))
     check_size(values)
-    stepped = "alpha0" in values and kind in (None, "network")
+    same_batch = bool(options.get("same_batch"))
+    stepped = "alpha0" in values and kind in (None, "network") and not same_batch
     bulk_model = options.get("bulk_model") or ("network" if stepped else "isotropic")
     if bulk_model == "network" and "alpha0" not in values:
         raise InputProblem(
@@ -159,6 +166,8 @@ def request(options: Mapping[str, Any], *, any_law: bool = False, kind: str | No
         learned,
         further_alignments,
         options.get("rows", "unit") == "gaussian",
+        schedule=schedule,
+        same_batch=same_batch,
     )
 
 
@@ -199,7 +208,7 @@ def _check_presence(options: Mapping[str, Any], values: Mapping[str, Values], ow
             "--spike 1 --bulk 1 --alignment 0.8"
         )
     direct = [name for name in DIRECT if name in values]
-    step = [name for name in STEP if name in values]
+    step = [name for name in OF_STEP if name in values] + (["same-batch"] if options.get("same_batch") else [])
     if direct and step:
         raise InputProblem(
             f"--{direct[0]} and --{step[0]} were both given; accepted are either --spike, --bulk and --alignment or "
@@ -273,7 +282,7 @@ def groups_of(text: str | None, bias: str | None, spike: tuple[float, ...] = ())
 
 def without_components(
     options: Mapping[str, Any],
-) -> tuple[Mapping[str, Any], tuple[float, ...], tuple[float, ...]]:
+) -> tuple[dict[str, Any], tuple[float, ...], tuple[float, ...]]:
     """The options with one number for a spike of several directions, the further alignments, and the spike's vector.
 
     Components are joined by "/": --alignment 0.6/0.5 leaves 0.6 and gives (0.5,); --spike 1.5/1 leaves 1 and gives

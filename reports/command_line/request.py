@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from giantsteps.reports.command_line.problems import InputProblem, not_built
@@ -22,7 +22,7 @@ NO_BEST_BIAS = "the training free energy still falls at the end of the scan: no 
 class Request:
     """A model, or a sweep of models, as asked for on the command line; checked, but nothing computed yet.
 
-    ``values`` holds every number given, in command-line order.
+    ``values`` holds every number given, in command-line order, of a ``schedule`` of several steps the first.
     """
 
     activation: Activation
@@ -35,6 +35,8 @@ class Request:
     further_alignments: tuple[float, ...] = ()
     gaussian_rows: bool = False
     law: ReadoutLaw | None = None
+    schedule: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
+    same_batch: bool = False
 
     @property
     def swept(self) -> tuple[str, ...]:
@@ -52,6 +54,8 @@ class Request:
         }
         for name, value in self.values.items():
             given[name] = list(value.values) if value.swept else value.values[0]
+        given |= {name: list(numbers) for name, numbers in self.schedule.items()}
+        given |= {"same_batch": True} if self.same_batch else {}
         if self.groups:
             given["readout"] = [group.to_dict() for group in self.groups]
         if self.law is not None:
@@ -83,6 +87,11 @@ class Request:
         readout = self.law or self.groups
         return {"loss": self.loss} | ({"readout": readout} if readout else {})
 
+    @property
+    def _steps(self) -> dict[str, Any]:
+        """What the points do not say of several gradient steps."""
+        return dict(self.schedule) | ({"same_batch": True} if self.same_batch else {})
+
     def model_without_bias(self, point: Mapping[str, float]) -> Model:
         """The model at one point before its bias is learned. Raises InputProblem where it does not exist."""
         return replace(self, learned_bias=False).model(point)
@@ -106,7 +115,7 @@ class Request:
             if self.gaussian_rows:
                 given["gaussian_rows"] = True
             if self.has_step:
-                given["bulk_model"] = self.bulk_model
+                given |= self._steps | {"bulk_model": self.bulk_model}
                 model = Model.from_gradient_step(self.activation, self.target, **given)
             else:
                 # Where every group brings a bulk of its own, that of the model plays no part.
@@ -156,7 +165,7 @@ class Request:
                 "--kind network simulates a gradient step and was given --spike, --bulk, --alignment; --alpha0 and "
                 "--eta are accepted, for example --alpha0 2 --eta 3"
             )
-        given: dict[str, Any] = dict(point) | {"gaussian_rows": self.gaussian_rows} | self._fitted
+        given: dict[str, Any] = dict(point) | {"gaussian_rows": self.gaussian_rows} | self._fitted | self._steps
         try:
             return Network(self.activation, self.target, **given)
         except SimulationError as error:

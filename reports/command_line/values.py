@@ -26,10 +26,12 @@ class Rule:
     example: str
     strict: bool = False
     most: float = math.inf
+    whole: bool = False
 
     def allows(self, value: float) -> bool:
         """Whether ``value`` lies in the range."""
-        return (value > self.least if self.strict else value >= self.least) and value <= self.most
+        inside = (value > self.least if self.strict else value >= self.least) and value <= self.most
+        return inside and (not self.whole or float(value).is_integer())
 
 
 POSITIVE = Rule(0.0, "a number > 0", "1.5", strict=True)
@@ -45,6 +47,7 @@ RULES: Mapping[str, Rule] = {
     "alignment": Rule(-1.0, "a number from -1 to 1", "0.8", most=1.0),
     "alpha0": NOT_NEGATIVE,
     "eta": NOT_NEGATIVE,
+    "steps": Rule(1.0, "a whole number from 1 to 1000", "2", most=1000.0, whole=True),
 }
 
 
@@ -88,7 +91,20 @@ def parse_values(name: str, text: str) -> Values:
                 f"--{name} {_exactly(value)}{where} is not accepted: {name} has to be {rule.accepted}, for example "
                 f"--{name} {rule.example}"
             )
-    return Values(values, swept)
+    return Values(tuple(map(int, values)) if rule.whole else values, swept)
+
+
+def parse_schedule(name: str, text: str) -> tuple[float, ...]:
+    """The numbers of "2/1/0.5", one per gradient step; none where there is no "/". Raises InputProblem."""
+    parts = [part.strip() for part in text.split("/")]
+    if len(parts) == 1 or len(text) > LONGEST:
+        return ()
+    if any(parse_number(part) is None for part in parts):
+        raise InputProblem(
+            f"--{name} was given {shown(text)}; one number per gradient step, joined by /, is no sweep, for example "
+            f"--{name} 2/1 --steps 2"
+        )
+    return tuple(parse_values(name, part).values[0] for part in parts)
 
 
 def _exactly(value: float) -> str:

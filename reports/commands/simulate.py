@@ -36,7 +36,7 @@ Examples:
   giantsteps simulate --activation tanh --target tanh --alpha 1 --beta 2 --ridge 0.1 --alpha0 1 --eta 3 \\
       --kind network --dimension 400 --seeds 8 --json
   giantsteps simulate --activation tanh --target sin --alpha 1.5 --beta 1 --ridge 0.1 --alpha0 2 --eta 2 \\
-      --kind network --inputs student-t --directions sparse --initial-overlap 0.1 --gradient-steps 2
+      --kind network --inputs student-t --directions sparse --initial-overlap 0.1 --steps 2
   giantsteps simulate --activation tanh --target sin --alpha 1.5 --beta 1 --ridge 0.1 --alpha0 2 --eta 3 \\
       --kind network --readout "1:0.5,-0.5:0.5" --bias "0.5:0.5,-0.5:0.5" --dimension 200
 
@@ -46,7 +46,7 @@ over independent seeds. Kinds: network, the network after a real gradient step f
 equivalent, the conditionally Gaussian map. With
 another --loss the readout is SciPy's minimum, certified by a duality gap; with --bias learned every experiment learns
 its own bias, and for the square loss and kind srf it is said in which minimum of the limiting training energy, where
-there are several. --inputs, --directions, --initial-overlap and --gradient-steps leave what the theory assumes.
+there are several. --inputs, --directions and --initial-overlap leave what the theory assumes.
 
 {EXPRESSIONS}"""
 
@@ -90,13 +90,6 @@ def draws_options(each: str) -> Callable[[Command], Command]:
     "Mean overlap w_i.w_j of the rows before the step, 0 <= RHO < 1 (default 0); kind network.",
     default="0",
 )
-@option(
-    "--gradient-steps",
-    "N",
-    "Gradient steps, each on alpha0 d fresh samples (default 1); kind network.",
-    whole(1, 100, "2"),
-    1,
-)
 @common_options
 def simulate(
     out: Output,
@@ -107,7 +100,6 @@ def simulate(
     inputs: str,
     directions: str,
     initial_overlap: str,
-    gradient_steps: int,
     **options: Any,
 ) -> int:
     """Simulate every point asked for; the exit code."""
@@ -123,8 +115,8 @@ def simulate(
         raise InputProblem(
             f"--inputs {inputs} was given beside a density of --readout; accepted is gaussian, --inputs gaussian"
         )
-    overlap = overlap_of(initial_overlap, gradient_steps, kind)
-    subjects = [_departed(subject, overlap, gradient_steps) for subject in subjects_of(asked, kind)]
+    overlap = overlap_of(initial_overlap, kind)
+    subjects = [_departed(subject, overlap) for subject in subjects_of(asked, kind)]
 
     from giantsteps.numerics.experiments.inputs import Inputs
     from giantsteps.numerics.experiments.simulate import simulate as simulated
@@ -136,7 +128,7 @@ def simulate(
     runs = at_every_point(asked, out, subjects, run, "dimension", (dimension,), seeds)
     given: dict[str, Any] = {"dimension": dimension, "seeds": seeds, "seed": seed, "kind": kind}
     given |= {"inputs": inputs, "directions": directions}
-    given |= {"initial_overlap": overlap, "gradient_steps": gradient_steps} if kind == "network" else {}
+    given |= {"initial_overlap": overlap} if kind == "network" else {}
     documents = (run.to_dict() | basins_json(asked, run) for run in runs)
     out.tell_points("simulate", asked, documents, lambda: _text(asked, runs), given=given)
     return DONE
@@ -147,30 +139,29 @@ def usual_kind(asked: Request) -> str:
     return "network" if asked.bulk_model == "network" else "srf"
 
 
-def overlap_of(text: str, steps: int, kind: str) -> float:
-    """The initial overlap. Raises InputProblem for a bad value, and for it or several steps with another kind."""
+def overlap_of(text: str, kind: str) -> float:
+    """The initial overlap. Raises InputProblem for a bad value, and for one above 0 with another kind."""
     value = parse_number(text)
     if value is None or not 0.0 <= value < 1.0:
         raise InputProblem(
             f"--initial-overlap was given {text[:60]!a}; accepted is a number >= 0 and < 1, for example "
             "--initial-overlap 0.1"
         )
-    if kind != "network" and (value or steps != 1):
-        given = "--initial-overlap" if value else "--gradient-steps"
+    if kind != "network" and value:
         raise InputProblem(
-            f"{given} was given with --kind {kind}, which takes no gradient step; --kind network does, for example "
-            "--kind network --alpha0 2 --eta 3"
+            f"--initial-overlap was given with --kind {kind}, which takes no gradient step; --kind network does, for "
+            "example --kind network --alpha0 2 --eta 3"
         )
     return value
 
 
-def _departed(subject: Model | Network, overlap: float, steps: int) -> Model | Network:
+def _departed(subject: Model | Network, overlap: float) -> Model | Network:
     from giantsteps.numerics.models.network import Network, SimulationError
 
     if not isinstance(subject, Network):
         return subject
     try:
-        return replace(subject, overlap=overlap, steps=steps)
+        return replace(subject, overlap=overlap)
     except SimulationError as error:
         raise InputProblem(str(error)) from None
 

@@ -109,9 +109,9 @@ def own_map(network: Network, law: str) -> tuple[float, float, float]:
     nodes, weights = _rule(law)
     labels = np.asarray(compile_numpy(network.target.expression)(nodes))
     first, second = float(weights @ (nodes * labels)), float(weights @ labels**2) + network.noise
-    student, rate = hermite_constants(network.activation), network.eta / network.beta
-    length = float(np.sqrt(first**2 + second / network.alpha0))
-    bulk = 1.0 + rate**2 * second / network.alpha0 * student.h1_check
+    (alpha0, eta), student = network.step.only, hermite_constants(network.activation)
+    rate, length = eta / network.beta, float(np.sqrt(first**2 + second / alpha0))
+    bulk = 1.0 + rate**2 * second / alpha0 * student.h1_check
     return rate * student.h1 * length, first / length, bulk
 
 

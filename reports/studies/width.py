@@ -201,7 +201,7 @@ def _kernel() -> str:
 def _ends() -> str:
     """Where a fixed rate ends as the width grows: at r -> 0+, which is another limit than r = 0."""
     case, network = next(iter(CASES.items()))
-    end = at_rate(network, 1e4, network.eta)
+    end = at_rate(network, 1e4, network.step.only.eta)
     limit = kernel_limit(replace(network, eta=0.0).model("isotropic"))
     return (
         f"A fixed rate does not end there: {case} at eta = {network.eta:g} has {end:.4f} at beta = 10,000 where the "
@@ -234,7 +234,7 @@ def _figure(data: Data) -> draw.Figure:
     canvas, *all_axes = draw.panels(len(CASES), size=(10.4, 4.0))
     widths = [float(width) for width in np.geomspace(0.08, 30.0, 33)]
     for axes, (case, network) in zip(all_axes, CASES.items(), strict=True):
-        for style, eta in enumerate((1.0, network.eta)):
+        for style, eta in enumerate((1.0, network.step.only.eta)):
             draw.line(axes, widths, [at_rate(network, w, eta) for w in widths], style, rf"$\tilde\eta = {eta:g}$")
         draw.line(axes, widths, [best_over_rates(network, w) for w in widths], 2, r"best $\tilde\eta$")
         limit = kernel_limit(replace(network, eta=0.0).model("isotropic"))

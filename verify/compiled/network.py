@@ -203,13 +203,10 @@ def batch_alone() -> tuple[Tape, ...]:
 
 
 class GradientStep(Protocol):
-    """Samples per dimension and learning rate of a step."""
+    """Samples per dimension and learning rate of the one step."""
 
     @property
-    def alpha0(self) -> float: ...
-
-    @property
-    def eta(self) -> float: ...
+    def only(self) -> tuple[float, float]: ...
 
 
 class Model(saddle_points.Model, Protocol):
@@ -301,7 +298,7 @@ def bulk_of(step: Step, conjugate: float, shift: float) -> Mapping[str, float]:
 def step_of(model: Model) -> Step:
     """The step that a model made."""
     assert model.step is not None
-    return Step(model.activation, model.target, model.step.alpha0, model.step.eta, model.beta, model.noise)
+    return Step(model.activation, model.target, *model.step.only, model.beta, model.noise)
 
 
 def functions_of(model: Model, finer: float = 1.0) -> Mapping[str, Function]:

@@ -44,7 +44,7 @@ def solve(model: Model, *, digits: int | None = None) -> Solution:
         from giantsteps.numerics.certificates.network.rows import network_start
         from giantsteps.verify.compiled.labels import Step
 
-        step = Step(made.alpha0, made.eta, model.beta, model.groups[0].weight)
+        step = Step(*made.only, model.beta, model.groups[0].weight)
         _, _, start["b1"], start["b2"] = network_start(model, found)
     return _solution(model, solve_digits(model, digits, start, step), digits)
 

@@ -26,7 +26,7 @@ def model_options(model: Model, **swept: Any) -> dict[str, str | None]:
     if model.step is None:
         numbers |= {"spike": model.spike, "bulk": model.bulk, "alignment": "/".join(map(repr, model.alignments))}
     else:
-        numbers |= {"alpha0": model.step.alpha0, "eta": model.step.eta}
+        numbers |= model.step.only._asdict()
     options: dict[str, Any] = {"activation": str(model.activation), "target": str(model.target)}
     options |= {name: value for name, value in numbers.items() if name != "noise" or value != 0.0}
     options["readout"] = str(model.law) if model.law else _readout(model.groups)

@@ -278,12 +278,12 @@ def _points_of(model: Model, ratio: Array, beta: Array, ridge: Array, noise: Arr
     if not model.unequal_norms:
         return Points(ratio, beta, ridge, noise, model.bulks[0])
     # Imported here: most batches need no averages over the labels of the gradient step.
+    from giantsteps.numerics.bulk.network_gains import gains_of
     from giantsteps.numerics.bulk.of_model import row_laws
     from giantsteps.numerics.saddle_point.one_group.network_equations import NetworkPoints
-    from giantsteps.numerics.saddle_point.one_group.network_gains import Gains
 
     (law,) = row_laws(model)
-    return NetworkPoints(ratio, beta, ridge, noise, law.bulk, gains=Gains(law))
+    return NetworkPoints(ratio, beta, ridge, noise, law.bulk, gains=gains_of(law))
 
 
 def solve_families(models: Sequence[Model]) -> Iterator[tuple[list[int], BatchSolution]]:

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from giantsteps.numerics.saddle_point.equations import MOST_ITERATIONS
+from giantsteps.numerics.bulk.network_gains import Gains, Resolved
 from giantsteps.numerics.saddle_point.one_group.batch_equations import (
     Array,
     Flags,
@@ -27,20 +27,14 @@ from giantsteps.numerics.saddle_point.one_group.batch_equations import (
     presence,
     solve_pairs,
 )
-from giantsteps.numerics.saddle_point.one_group.network_gains import Gains
 from giantsteps.numerics.saddle_point.profile import OneGroupTable
-
-# A step of this share squares to less than rounding.
-_FULL = 1e-9
 
 
 @dataclass(frozen=True)
 class NetworkGamma(Gamma):
-    """Gamma with x = beta tau, g = C x and the slopes of x in C and D, (2, P)."""
+    """Gamma at C, and what its overlaps are made of."""
 
-    x: Array
-    gain: Array
-    moved: Array
+    at: Resolved
     conjugate: Array
 
 
@@ -53,44 +47,18 @@ class NetworkPoints(Points):
     def lost(self, gamma: Gamma) -> Array:
         """How many roundings of (T, tau), the image `gamma`, are lost beside those of an operation; (P,)."""
         assert isinstance(gamma, NetworkGamma)
-        return self.gains.lost(gamma.gain)
+        return self.gains.lost(gamma.at.gain)
 
     def gamma(self, conjugates: Array, near: Array) -> NetworkGamma:
-        """Gamma at (C, D): x (ridge + D + C f(C x)) = beta, whose left side is increasing and concave in x."""
+        """Gamma at (C, D), from (T, tau) `near`."""
         C, shift = conjugates[0], self.ridge + conjugates[1]
-        # f <= c: from here Newton's method rises to the solution, and one step from elsewhere leads below it.
-        lowest = self.beta / (shift + C * self.bulk)
-        x = np.maximum(self.beta * near[1], lowest)
-        for _ in range(MOST_ITERATIONS):
-            filled, bent = self.gains.filled(C * x)
-            step = (x * (shift + C * filled) - self.beta) / (shift + C * (filled + C * x * bent))
-            size = np.abs(step) / x
-            x = np.maximum(x - step, lowest)
-            if not (size > _FULL).any():
-                break
-        gain = C * x
-        filled, bent = self.gains.filled(gain)
-        spread = filled + gain * bent
-        whole = shift + C * spread
-        by_C, by_D = -x * spread / whole, -x / whole
-        # T = tau f; its slope in D and that of tau in C are one number.
-        overlap = by_C * spread + x * x * bent
-        return NetworkGamma(
-            value=np.stack([x * filled, x]) / self.beta,
-            slope=((overlap / self.beta, by_C / self.beta), (by_C / self.beta, by_D / self.beta)),
-            x=x,
-            gain=gain,
-            moved=np.stack([by_C, by_D]),
-            conjugate=C,
-        )
+        at = self.gains.resolved(C, shift, self.beta, near[1])
+        return NetworkGamma(value=at.values, slope=at.jacobian, at=at, conjugate=C)
 
-    def overlaps(self, at: NetworkGamma) -> tuple[Array, Array]:
+    def overlaps(self, gamma: NetworkGamma) -> tuple[Array, Array]:
         """(alpha/beta) K, (3, 3, P), and its slopes in C and D, (2, 3, 3, P)."""
-        form, bent = self.gains.overlaps(at.gain)
-        by_gain = at.conjugate * at.moved
-        by_gain[0] += at.x
-        slopes = at.moved[:, None, None] * form + by_gain[:, None, None] * (at.x * bent)
-        return self.ratio * at.x * form, self.ratio * slopes
+        overlap, slopes = self.gains.signals(gamma.conjugate, gamma.at)
+        return self.ratio * overlap, self.ratio * slopes
 
     def means(self, table: OneGroupTable, values: Array, gamma: Gamma, inverse: Array) -> Means:
         """m, (zeta, chi) and psi; `gamma` is the image of `values`."""

@@ -76,7 +76,7 @@ def row_of(case: str, eta: float, data: Data) -> Row:
 
 def one_step(network: Network, eta: float, batches: float = 1.0) -> float:
     """The test error after one step on so many batches together, by the network's own theory."""
-    return solve(replace(network, alpha0=batches * network.alpha0, eta=eta).model("network")).test_error
+    return solve(replace(network, alpha0=batches * network.step.only.alpha0, eta=eta).model("network")).test_error
 
 
 def page(data: Data) -> Study:
@@ -141,7 +141,7 @@ def _alignment(rows: Sequence[Row]) -> str:
     before, after = (float(np.mean([pair[k].mean for pair in small])) for k in (0, 1))
     better = sum(row.alignments[1].mean > row.alignments[0].mean for row in rows)
     limits = {
-        case: replace(network, alpha0=2.0 * network.alpha0).model("isotropic").alignment
+        case: replace(network, alpha0=2.0 * network.step.only.alpha0).model("isotropic").alignment
         for case, network in CASES.items()
     }
     beyond = sum(row.alignments[1].mean - 3.0 * row.alignments[1].error > limits[row.case] for row in rows)

@@ -14,6 +14,7 @@ from giantsteps.numerics.experiments import letters, orthogonal, ridge
 from giantsteps.numerics.experiments.ensembles import Sizes, gradient_step
 from giantsteps.numerics.experiments.inputs import GAUSSIAN, Inputs
 from giantsteps.numerics.experiments.simulate import predict, simulate
+from giantsteps.numerics.gradient_steps.recursion import Step
 from giantsteps.numerics.models.losses import HINGE, LOGISTIC, SQUARE, Loss, huber
 from giantsteps.numerics.models.model import Model, ReadoutGroup
 from giantsteps.numerics.models.network import Network
@@ -133,7 +134,8 @@ def test_the_step_of_a_network_is_linear_in_the_noise_of_its_labels() -> None:
 
     def change(noise: float, rows: int = 4) -> np.ndarray:
         given = replace(NETWORK, noise=noise)
-        moved, direction = gradient_step(given, weights, theta, 11, GAUSSIAN, np.random.default_rng(2), rows, u)
+        step, batch = Step(11 / 6, 2.0), np.random.default_rng(2)
+        moved, direction = gradient_step(given, weights, theta, step, GAUSSIAN, batch, rows, u)
         return np.vstack([moved, direction])
 
     assert change(4.0) - change(0.0) == pytest.approx(2.0 * (change(1.0) - change(0.0)), abs=1e-12)

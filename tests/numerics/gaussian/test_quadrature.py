@@ -9,8 +9,8 @@ import pytest
 from scipy.special import erf
 
 from giantsteps.derivations.activations.activation import activation
-from giantsteps.numerics.gaussian.quadrature import NARROW_LAYER, Rule, conditional_moments, integrand
-from giantsteps.numerics.gaussian.spike_rule import Layer, spike_rule
+from giantsteps.numerics.gaussian.quadrature import conditional_moments, integrand
+from giantsteps.numerics.gaussian.spike_rule import NARROW_LAYER, Layer, Rule, spike_rule
 from tests.references.integrals import moments
 
 # Functions, places and widths: kinks, jumps, saturation, steep steps, narrow peaks that are entire, growth, roots.

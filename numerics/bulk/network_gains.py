@@ -1,7 +1,7 @@
 """A network's own bulk at many pairs (C, D): one group, arrays (P,).
 
-With x = beta tau the resolvent (1 + g B)^-1 of a network's rows (`numerics.bulk.network`) knows of C, D, ridge and beta
-only g = C x. So
+With x = beta tau the resolvent (1 + g B)^-1 of a network's rows, after one step (`numerics.bulk.network`) or several
+(`numerics.gradient_steps.law`), knows of C, D, ridge and beta only g = C x. So
 
     tr B H/d = f(g),   K = x M(g),   x (ridge + D + C f(C x)) = beta,   T = tau f(g),
 
@@ -15,8 +15,10 @@ s = pi/L.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, lru_cache, partial
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,32 +27,78 @@ from giantsteps.numerics.bulk.network import frame, signal_overlaps
 from giantsteps.numerics.bulk.network_law import BulkLaw
 from giantsteps.numerics.bulk.resolvent import block_slopes, blocks
 from giantsteps.numerics.gaussian.quadrature import ROUNDING
+from giantsteps.numerics.gradient_steps.law import StepsLaw
 
 Array = NDArray[np.float64]
 
 # 3.43^-36 is 5e-20: what the theory leaves is far below rounding. The last coefficients of every panel are looked at.
-_LENGTH, _NODES, _TAIL = 4.0, 36, 4
+_LENGTH, _NODES, _TAIL, _FEW = 4.0, 36, 4, 8
 # A panel with a larger tail has no numbers. Where g is large, the rounding of M itself, a difference, comes to 1e-12.
 _RESOLVED = 1e-9
 # Of log(g c). Below, a function of g differs from its limit by less than rounding, for eigenvalues up to 1e10 c. Above
 # nothing is looked for. Panels beyond some e^24 .. e^40 are not resolved as it is, since M, a difference, is rounding
 # there: such a point has no numbers in a batch, and `solve` may still have some.
 _LEAST, _MOST = -60.0, 120.0
-_STEP = 1e-100
 _SWEEPS, _MOST_STEPS = (3, 30, 300), 60
 # A step of this relative size squares to less than rounding.
-_LAST = 1e-9
+_LAST, _FULL, MOST_ITERATIONS = 1e-9, 1e-9, 100
 # The entries of M, beside f: v v, v delta, v theta_perp, delta delta, delta theta_perp, theta_perp theta_perp.
 _ROWS, _COLUMNS = np.array([0, 0, 0, 1, 1, 2]), np.array([0, 1, 2, 1, 2, 2])
 _POINTS = np.cos(np.pi * (np.arange(_NODES) + 0.5) / _NODES)
 
 
+class Resolved(NamedTuple):
+    """x = beta tau, g = C x and the slopes of x in C and D, (2, P); (T, tau), (2, P), and its slopes in C and D."""
+
+    x: Array
+    gain: Array
+    moved: Array
+    values: Array
+    jacobian: tuple[tuple[Array, Array], tuple[Array, Array]]
+
+
 @dataclass(frozen=True)
 class Gains:
-    """The functions of g of a law of rows, by panels that are made when first asked for."""
+    """The functions of g of a law of rows with c = `bulk`, by panels that are made when first asked for.
 
-    law: BulkLaw
+    functions: f and the entries of M at given g, (7, N).
+    """
+
+    bulk: float
+    functions: Callable[[Array], Array]
     _panels: dict[int, tuple[Array, float]] = field(default_factory=dict)
+
+    def resolved(self, C: Array, shift: Array, beta: Array | float, near: Array) -> Resolved:
+        """Gamma: x (ridge + D + C f(C x)) = beta, whose left side is increasing and concave in x; `near` tau.
+
+        shift = ridge + D.
+        """
+        # f <= c: from here Newton's method rises to the solution, and one step from elsewhere leads below it.
+        lowest = beta / (shift + C * self.bulk)
+        x = np.maximum(beta * near, lowest)
+        for _ in range(MOST_ITERATIONS):
+            filled, bent = self.filled(C * x)
+            step = (x * (shift + C * filled) - beta) / (shift + C * (filled + C * x * bent))
+            size = np.abs(step) / x
+            x = np.maximum(x - step, lowest)
+            if not (size > _FULL).any():
+                break
+        gain = C * x
+        filled, bent = self.filled(gain)
+        spread = filled + gain * bent
+        whole = shift + C * spread
+        by_C, by_D = -x * spread / whole, -x / whole
+        # T = tau f; its slope in D and that of tau in C are one number.
+        overlap = by_C * spread + x * x * bent
+        slopes = (overlap / beta, by_C / beta), (by_C / beta, by_D / beta)
+        return Resolved(x, gain, np.stack([by_C, by_D]), np.stack([x * filled, x]) / beta, slopes)
+
+    def signals(self, C: Array, at: Resolved) -> tuple[Array, Array]:
+        """K, (3, 3, P), and its slopes in C and D, (2, 3, 3, P)."""
+        form, bent = self.overlaps(at.gain)
+        by_gain = C * at.moved
+        by_gain[0] += at.x
+        return at.x * form, at.moved[:, None, None] * form + by_gain[:, None, None] * (at.x * bent)
 
     def filled(self, g: Array) -> tuple[Array, Array]:
         """f and df/dg at g > 0, (P,) each; not numbers where g is none or out of all reach."""
@@ -78,7 +126,7 @@ class Gains:
     def _places(self, g: Array) -> tuple[Array, Array, Array]:
         """log(g c), the same in panels, and the number of the panel; the last two are not numbers out of all reach."""
         with np.errstate(all="ignore"):
-            place = np.maximum(np.log(g * self.law.bulk), _LEAST)
+            place = np.maximum(np.log(g * self.bulk), _LEAST)
         along = np.where(place <= _MOST, place / _LENGTH, np.nan)
         return place, along, np.floor(along)
 
@@ -92,15 +140,16 @@ class Gains:
             values = coefficients[:, rows].reshape(-1, _NODES) @ basis[:, here]
             found[:, :, here] = values.reshape(2, -1, len(here))
         # What was interpolated are slopes in log g.
-        return found[0], found[1] * (np.exp(-place) * self.law.bulk)
+        return found[0], found[1] * (np.exp(-place) * self.bulk)
 
     def _panel(self, number: int) -> tuple[Array, float]:
         """Coefficients of values and slopes in log g, (2, 7, N), and the tail of those of f; none if not resolved."""
         if number not in self._panels:
-            values = _functions(self.law, np.exp(_LENGTH * (number + 0.5 + 0.5 * _POINTS)) / self.law.bulk)
-            coefficients = values @ _inverse()
-            largest = np.abs(coefficients[0]).max(axis=1)
-            tails = np.abs(coefficients[0, :, -_TAIL:]).max(axis=1)
+            g = np.exp(_LENGTH * (number + 0.5 + 0.5 * _POINTS)) / self.bulk
+            values = self.functions(g) @ _inverse()
+            coefficients = np.stack([values, values @ _slopes()])
+            largest = np.abs(values).max(axis=1)
+            tails = np.abs(values[:, -_TAIL:]).max(axis=1)
             # What lies beside the diagonal of M counts with the roots of both entries there.
             diagonal = np.sqrt(largest[[1, 4, 6]])
             sizes = np.concatenate([largest[:1], diagonal[_ROWS] * diagonal[_COLUMNS]])
@@ -112,8 +161,21 @@ class Gains:
         return self._panels[number]
 
 
+def gains_of(law: BulkLaw | StepsLaw) -> Gains:
+    """The functions of a law after one step or several."""
+    return _of_steps(law) if isinstance(law, StepsLaw) else Gains(law.bulk, partial(_functions, law))
+
+
+@lru_cache(maxsize=16)
+def _of_steps(law: StepsLaw) -> Gains:
+    """Kept, since a panel takes as long as ten solutions."""
+    return Gains(law.bulk, law.functions)
+
+
 def _chebyshev(u: Array) -> Array:
-    """T_0, .., T_(N-1) at u, (N, P)."""
+    """T_0, .., T_(N-1) at u, (N, P): for few places by cosines, in a tenth of the time."""
+    if len(u) < _FEW:
+        return np.asarray(np.cos(np.arange(_NODES)[:, None] * np.arccos(u)))
     found = np.empty((_NODES, len(u)))
     found[0], found[1] = 1.0, u
     twice = 2.0 * u
@@ -129,32 +191,35 @@ def _inverse() -> Array:
     return np.asarray(np.linalg.inv(_chebyshev(_POINTS)))
 
 
+@cache
+def _slopes() -> Array:
+    """Coefficients of a function on a panel to those of its slope in log g."""
+    slopes = np.polynomial.chebyshev.chebder(np.eye(_NODES), axis=1) * (2.0 / _LENGTH)
+    return np.hstack([slopes, np.zeros((_NODES, 1))])
+
+
 def _functions(law: BulkLaw, g: Array) -> Array:
-    """f and the entries of M at g with their slopes in log g, (2, 7, N), by complex steps."""
-    b, by_g = _places(law, g)
-    averages = law.labels.over_each(*b)
-    over = averages[:, 0] + 1j * _STEP * (averages[:, 1] * by_g[0] + averages[:, 2] * by_g[1])
-    gain = g * (1.0 + 1j * _STEP)
+    """f and the entries of M at g after one step, (7, N)."""
+    b = _places(law, g)
+    over = law.labels.over_each(*b)[:, 0]
     vectors, pulled = frame(law)
-    matrix = signal_overlaps(law, vectors, pulled, np.ones_like(gain), gain, over)
-    found = np.concatenate([blocks(law, gain, over[0], over[1]).filled[None], matrix[_ROWS, _COLUMNS]])
-    return np.stack([found.real, found.imag / _STEP])
+    matrix = signal_overlaps(law, vectors, pulled, np.ones_like(g), g, over)
+    return np.concatenate([blocks(law, g, over[0], over[1]).filled[None], matrix[_ROWS, _COLUMNS]])
 
 
-def _places(law: BulkLaw, g: Array) -> tuple[Array, Array]:
-    """(b1, b2) at every g, (2, N), and how they move with log g; not numbers where none were found."""
+def _places(law: BulkLaw, g: Array) -> Array:
+    """(b1, b2) at every g, (2, N); not numbers where none were found."""
     found = np.full((2, len(g)), np.nan)
-    moves = np.full((2, len(g)), np.nan)
     left = np.arange(len(g))
     with np.errstate(all="ignore"):
         for sweeps in _SWEEPS:
-            b, move, size = _newton(law, g[left], _swept(law, g[left], sweeps))
+            b, size = _newton(law, g[left], _swept(law, g[left], sweeps))
             solved = size < _LAST
-            found[:, left[solved]], moves[:, left[solved]] = b[:, solved], move[:, solved]
+            found[:, left[solved]] = b[:, solved]
             left = left[~solved]
             if not len(left):
                 break
-    return found, moves
+    return found
 
 
 def _swept(law: BulkLaw, g: Array, sweeps: int) -> Array:
@@ -167,9 +232,9 @@ def _swept(law: BulkLaw, g: Array, sweeps: int) -> Array:
     return b
 
 
-def _newton(law: BulkLaw, g: Array, start: Array) -> tuple[Array, Array, Array]:
-    """(b1, b2) from a start, their slopes in log g, and the relative size of the last step; infinite where none led."""
-    b, size, settled = start, np.full(len(g), math.inf), False
+def _newton(law: BulkLaw, g: Array, start: Array) -> tuple[Array, Array]:
+    """(b1, b2) from a start, and the relative size of the last step, infinite where none led on."""
+    b, size = start, np.full(len(g), math.inf)
     for _ in range(_MOST_STEPS):
         (S1, fall1, fall2), (S2, _, fall3) = law.labels.over_each(b[0], b[1], 2)
         at = blocks(law, g, S1, S2)
@@ -182,15 +247,12 @@ def _newton(law: BulkLaw, g: Array, start: Array) -> tuple[Array, Array, Array]:
         share = 1.0 / (p * s - q * r)
         u, v = at.b1 - b[0], at.b2 - b[1]
         steps = np.stack([(s * u - q * v) * share, (p * v - r * u) * share])
-        by_g = -g * np.stack([(s * one[0] - q * two[0]) * share, (p * two[0] - r * one[0]) * share])
         root = np.sqrt(np.abs(b[1]))
         sizes = np.where(root > 0.0, root, 1.0), np.where(b[1] != 0.0, np.abs(b[1]), 1.0)
         size = np.maximum(np.abs(steps[0]) / sizes[0], np.abs(steps[1]) / sizes[1])
         b = b - steps
         inside = np.where(b[0] != 0.0, 4.0 * b[1] > b[0] * b[0], b[1] * law.omega >= 0.0)
         size = np.where(inside, size, math.inf)
-        # One more than is needed: the slopes are those where a step begins.
-        if settled:
+        if np.all((size < _LAST) | ~np.isfinite(size)):
             break
-        settled = bool(np.all((size < _LAST) | ~np.isfinite(size)))
-    return b, by_g, size
+    return b, size

@@ -1,0 +1,207 @@
+"""Spike, alignment and bulk after each of several gradient steps on fresh batches.
+
+Step t moves the rows w_k = r v + b_k with rate e = eta/beta on alpha0 d fresh samples. Given kappa = v.x the derivative
+is sigma'(r kappa + b.x) = mu1 + mu11 b.x + s: the mean slope moves all rows alike, the linear part turns them, s is
+noise. With Y = y - mu0(kappa) and z along theta_perp,
+
+    r'^2     = (r + e E[kappa mu1 Y])^2 + e^2 E[z mu1 Y]^2 + (e^2/alpha0) E[mu1^2 Y^2],
+    r' gamma' = gamma (r + e E[kappa mu1 Y]) + sqrt(1 - gamma^2) e E[z mu1 Y],
+    c'       = c (1 + e E[mu11 Y])^2 + (e^2/alpha0) E[Y^2 Var(sigma' | kappa)].
+
+The first step, from r = 0 and c = 1, is the map of `numerics.models.gradient_step`.
+"""
+
+from __future__ import annotations
+
+import math
+from functools import lru_cache
+from typing import NamedTuple
+
+import numpy as np
+
+from giantsteps.derivations.activations.activation import Activation
+from giantsteps.derivations.expressions.tree import ExpressionError
+from giantsteps.numerics.gaussian.quadrature import ROUNDING, slope_integrand
+from giantsteps.numerics.gradient_steps.batches import INITIAL, Batch, Levels, State, batch
+
+# A state of more than this, or a bulk of less than its inverse, is out of the range of a model.
+_LARGEST = 1e50
+# What every state of a second, coarser recursion is moved by, to see what becomes of an error: more than the coarser
+# rule is off by, and in the range where what becomes of it is proportional to it.
+_KICK = 1e-4
+# A step that a finer rule changes by no more than this share has settled.
+_SETTLED = 1e-12
+_MOST_REFINED = 3
+# Errors of many steps and of three numbers, of any sign, and the kick of one sign each.
+_SAFETY = 4.0
+# How far out the slope of an activation is its limit.
+_FAR_OUT = 1e4
+
+
+class Reached(NamedTuple):
+    """A state after a step, how far each of its numbers may be off (an estimate), and the growth r'/r in that step.
+
+    The growth of a step from r = 0 is infinite.
+    """
+
+    state: State
+    errors: State
+    growth: float
+
+
+class Step(NamedTuple):
+    """One gradient step: alpha0 = n0/d samples, eta the learning rate over d."""
+
+    alpha0: float
+    eta: float
+
+    @property
+    def taken(self) -> bool:
+        """Whether the step changes anything."""
+        return self.alpha0 > 0.0 and self.eta > 0.0
+
+
+def advanced(seen: Batch, rate: float, alpha0: float) -> State:
+    """The state after a step of this rate e = eta/beta on a batch."""
+    state, weights = seen.state, seen.weights
+    square = seen.residual_square
+    along = state.spike + rate * float(weights @ (seen.kappa * seen.mu1 * seen.residual))
+    across = rate * float(weights @ (seen.mu1 * seen.teacher.slope))
+    # A mean that vanishes in exact arithmetic must not start an alignment, which may grow from step to step.
+    mean_square, slope_square = float(weights @ seen.mu1**2), float(weights @ seen.slope.square)
+    if abs(across) <= ROUNDING * rate * math.sqrt(slope_square * float(weights @ square)):
+        across = 0.0
+    scatter = rate**2 / alpha0 * float(weights @ (seen.mu1**2 * square))
+    if state.spike == 0.0 and mean_square <= ROUNDING**2 * slope_square:
+        spike, alignment = 0.0, 0.0
+    else:
+        spike = math.sqrt(along**2 + across**2 + scatter)
+        alignment = (state.alignment * along + math.sqrt(state.remainder) * across) / spike if spike else 0.0
+    turned = math.sqrt(state.bulk) + rate * float(weights @ (seen.slope.slope * seen.residual))
+    bulk = turned**2 + rate**2 / alpha0 * float(weights @ (square * seen.slope_variance))
+    return State(spike, min(max(alignment, -1.0), 1.0), bulk)
+
+
+@lru_cache(maxsize=256)
+def states(
+    activation: Activation,
+    target: Activation,
+    steps: tuple[Step, ...],
+    beta: float,
+    noise: float = 0.0,
+    first: tuple[State, State] | None = None,
+) -> tuple[Reached, ...]:
+    """The state after each step, with errors; a step of alpha0 = 0 or eta = 0 changes nothing.
+
+    first: state and errors after the first step, where they are known. noise: the variance of the labels' noise.
+
+    Raises ExpressionError where an average does not settle or is infinite, and where a state leaves double precision.
+    """
+    start = [] if first is None else [first[0]]
+    for refine in range(_MOST_REFINED + 1):
+        found = _trajectory(activation, target, steps, beta, noise, start, refine)
+        if found.error <= _SETTLED:
+            break
+    moved = _moved(activation, target, steps, beta, noise, found, refine)
+    share = _SAFETY * (found.error + ROUNDING + (_relative(first[1], first[0]) if first else 0.0))
+    reached = []
+    for k, (state, grown) in enumerate(zip(found.states, moved, strict=True)):
+        error = share * max(grown, 1.0)
+        errors = State(error * state.spike, error, error * state.bulk)
+        if k == 0 and first is not None:
+            errors = first[1]
+        before = found.states[k - 1].spike if k else 0.0
+        reached.append(Reached(state, errors, state.spike / before if before else math.inf))
+    return tuple(reached)
+
+
+def critical_rate(activation: Activation, alpha0: float) -> float | None:
+    """e_c = 4 alpha0 S2/(alpha0 S2^2 + 2 S4), S2 = s_+^2 + s_-^2, S4 = s_+^4 + s_-^4 with sigma' -> s_+- far out.
+
+    With a rate e above it a step multiplies a large spike by G > 1, G^2 = (1 - e S2/2)^2 + e^2 S4/(2 alpha0), whatever
+    the target. Infinite for bounded activations; None where sigma' has no limit.
+    """
+    slope = slope_integrand(activation)
+    near, far = (slope.values(np.array([-place, place])) for place in (0.5 * _FAR_OUT, _FAR_OUT))
+    if slope.quadratic > 0.0 or slope.rate > 0.0 or np.max(np.abs(far - near)) > 1.0 / math.sqrt(_FAR_OUT):
+        return None
+    second, fourth = float(np.sum(far**2)), float(np.sum(far**4))
+    return 4.0 * alpha0 * second / (alpha0 * second**2 + 2.0 * fourth) if second > 0.0 else math.inf
+
+
+class _Trajectory(NamedTuple):
+    """States after each step, the rules across the spike in it, and the largest relative error of a step."""
+
+    states: list[State]
+    levels: list[Levels]
+    error: float
+
+
+def _trajectory(
+    activation: Activation,
+    target: Activation,
+    steps: tuple[Step, ...],
+    beta: float,
+    noise: float,
+    start: list[State],
+    refine: int,
+) -> _Trajectory:
+    """By a rule refined so many times; a finer one is tried at steps 1, 2, 4, ..., the last, and where a schedule
+    changes."""
+    found, error = list(start), 0.0
+    levels = [Levels(0, 0, 0)] * len(start)
+    for k in range(len(start), len(steps)):
+        state, step = found[-1] if found else INITIAL, steps[k]
+        if not step.taken:
+            found.append(state)
+            levels.append(levels[-1] if levels else Levels(0, 0, 0))
+            continue
+        tried = k == len(start) or k & (k + 1) == 0 or k == len(steps) - 1 or step != steps[k - 1]
+        seen = batch(activation, target, state, noise, refine, None if tried else levels[-1])
+        after = advanced(seen, step.eta / beta, step.alpha0)
+        if not (after.spike <= _LARGEST and 1.0 / _LARGEST <= after.bulk <= _LARGEST):
+            raise ExpressionError(
+                f"gradient step {k + 1} leads to a spike of {after.spike:.3g} and a bulk of {after.bulk:.3g}, out of "
+                "range: take a smaller eta or fewer steps"
+            )
+        if tried:
+            finer = advanced(seen.refined(), step.eta / beta, step.alpha0)
+            error = max(error, seen.unsettled + _apart(after, finer))
+            if error > _SETTLED and refine < _MOST_REFINED:
+                break
+        found.append(after)
+        levels.append(seen.levels)
+    return _Trajectory(found, levels, error)
+
+
+def _moved(
+    activation: Activation,
+    target: Activation,
+    steps: tuple[Step, ...],
+    beta: float,
+    noise: float,
+    found: _Trajectory,
+    refine: int,
+) -> list[float]:
+    """How far the states after each step move where every one before is moved by a unit, relative to it."""
+    state, moved = INITIAL, []
+    for k, (step, levels) in enumerate(zip(steps, found.levels, strict=True)):
+        if step.taken and k:
+            seen = batch(activation, target, state, noise, refine - 1, levels.coarser)
+            state = advanced(seen, step.eta / beta, step.alpha0)
+        elif step.taken:
+            state = found.states[0]
+        moved.append(_apart(state, found.states[k]) / _KICK)
+        alignment = state.alignment - math.copysign(_KICK, state.alignment)
+        state = State(state.spike * (1.0 + _KICK), max(alignment, -1.0), state.bulk * (1.0 - _KICK))
+    return moved
+
+
+def _relative(errors: State, state: State) -> float:
+    """The largest error, of spike and bulk relative to their sizes."""
+    spike = errors.spike / abs(state.spike) if state.spike else errors.spike
+    return max(spike, errors.alignment, errors.bulk / state.bulk)
+
+
+def _apart(one: State, other: State) -> float:
+    return _relative(State(*(abs(x - y) for x, y in zip(one, other, strict=True))), other)
