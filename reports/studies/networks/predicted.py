@@ -1,7 +1,8 @@
 """What two theories say of the networks on trial: stored before they were simulated, and what the code gives today.
 
 isotropic: rows of the bulk of one norm in all directions, as in the paper, with the map of any activation. network: the
-network's own bulk. Each at the ratios of every dimension that is simulated, with the known term of order 1/p.
+network's own bulk. Each at the ratios of every dimension that is simulated, with the known term of order 1/p. After
+several steps also what the network's own law says of the weights themselves (`numerics.experiments.weights`).
 """
 
 from __future__ import annotations
@@ -11,8 +12,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cache
 
+import numpy as np
+
+from giantsteps.numerics.bulk.network_steps import law_of
 from giantsteps.numerics.experiments.ridge import Prediction, at_sizes
 from giantsteps.numerics.experiments.simulate import predict
+from giantsteps.numerics.models.model import Model, ModelError
 from giantsteps.numerics.models.network import Network
 from giantsteps.reports.measurements.experiments import text_of
 from giantsteps.reports.measurements.models import Drawn, Samples
@@ -20,6 +25,8 @@ from giantsteps.reports.measurements.theory import judged_by, rounded
 from giantsteps.reports.studies.networks.drawn import ANY_ACTIVATION, JUDGED, MEASURED, RUNS, Entry, Trial, draw
 from giantsteps.verify.checks.finite_size import Report
 
+# The place, as g times c, at which functions of the law are their limits at g = 0 to six digits.
+_NEAR = 1e-6
 THEORIES = ("isotropic", "network")
 KEY = "networks"
 # The samples of the last simulation, under KEY.
@@ -38,15 +45,42 @@ class Judged:
 
 
 def at_dimension(drawn: Drawn, dimension: int, theory: str) -> Prediction:
-    """What a theory says of one network at the ratios that dimension d realises."""
+    """What a theory says of one network at the ratios that dimension d realises; nothing where it is out of reach."""
     sizes = drawn.sizes(dimension)
     subject = at_sizes(drawn.subject, sizes)
     assert isinstance(subject, Network)
-    found = predict(subject.model(theory), sizes=sizes)
+    try:
+        model = subject.model(theory)
+        found = predict(model, sizes=sizes)
+    except ModelError:  # steps that lead out of double precision
+        return Prediction({}, {}, converged=False)
     values, scales = (
         {name: x for name, x in numbers.items() if name in MEASURED} for numbers in (found.values, found.scales)
     )
+    if subject.steps > 1 and theory == "network":
+        on_weights, of_size = weights_of(model)
+        values, scales = values | on_weights, scales | of_size
     return replace(found, values=values, scales=scales)
+
+
+def weights_of(model: Model) -> tuple[dict[str, float], dict[str, float]]:
+    """The limits of `numerics.experiments.weights.OBSERVABLES` after several steps, and what their errors refer to.
+
+    R(g) on (v, delta, theta_perp) tends to h.v, h.theta_perp and v_c as g -> 0, and v_c - R_delta,delta to g h.h.
+    """
+    law = law_of(model)
+    g = _NEAR / law.bulk
+    _, _, along, _, fluctuation, across, _ = law.functions(np.array([g]))[:, 0].tolist()
+    variance, size = law.rows.variance, law.bulk * law.rows.variance
+    values = {
+        "spike": model.spike, "alignment": model.alignment, "bulk": model.bulk, "norm_variance": variance,
+        "tilt_along": along, "tilt_across": across, "tilt_square": (variance - fluctuation) / g + along**2,
+    }  # fmt: skip
+    root = float(np.sqrt(size))
+    return values, {
+        "spike": abs(model.spike), "alignment": 1.0, "bulk": model.bulk, "norm_variance": variance,
+        "tilt_along": root, "tilt_across": root, "tilt_square": size,
+    }  # fmt: skip
 
 
 @cache
