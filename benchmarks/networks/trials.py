@@ -34,7 +34,7 @@ from giantsteps.reports.measurements.experiments import read, text_of
 from giantsteps.reports.measurements.learned_basins import BASINS, confined, runs_of
 from giantsteps.reports.measurements.models import ITEMS, LANDMARK, LANDMARK_RUN, MODELS, Samples, models_of
 from giantsteps.reports.measurements.theory import write_theory
-from giantsteps.reports.studies.networks import any_activation, drawn, predicted
+from giantsteps.reports.studies.networks import any_activation, drawn, predicted, several_steps
 from giantsteps.reports.studies.networks.drawn import ANY_ACTIVATION, SEVERAL_STEPS
 
 # Seeds of the first model of the calibration; of every network of `network_trial`.
@@ -174,7 +174,11 @@ WHAT: dict[str, tuple[Path, Callable[[], list[Run]], Callable[[], str]]] = {
         lambda: of_list(ANY_ACTIVATION),
         lambda: study_text(any_activation),
     ),
-    "several_steps": (SEVERAL_STEPS.folder / predicted.SAMPLES, lambda: of_list(SEVERAL_STEPS), lambda: ""),
+    "several_steps": (
+        SEVERAL_STEPS.folder / predicted.SAMPLES,
+        lambda: of_list(SEVERAL_STEPS),
+        lambda: study_text(several_steps),
+    ),
 }
 
 
@@ -189,4 +193,6 @@ def main(what: str, *words: str) -> None:
         trial = {one.slug: one for one in (ANY_ACTIVATION, SEVERAL_STEPS)}[what]
         trial.folder.mkdir(exist_ok=True)
         (trial.folder / "predictions.json").write_text(predicted.text(trial), encoding="utf-8")
+        if trial is SEVERAL_STEPS:
+            (trial.folder / several_steps.CHANGES).write_text(several_steps.changes_text(), encoding="utf-8")
     print(told())

@@ -302,8 +302,8 @@ def trained_network(
 
     The spike is measured on W1 alone: with w = W1^T u/|u|^2 (u = 1_p: the mean row), v = +-w/|w| and r = w.v, the sign
     chosen so that v points along the batch's (1/n0) sum y x (W1^T u cannot know it: r may be negative where
-    E[z sigma] < 0). The bulk is W1 - u w^T; sum_i u_i b_i = 0. For u = 1_p E|w|^2 = r^2 + c/p, so these estimates of r
-    and gamma carry O(1/d).
+    E[z sigma] < 0); after several steps r >= 0. The bulk is W1 - u w^T; sum_i u_i b_i = 0. For u = 1_p E|w|^2 = r^2 +
+    c/p, so these estimates of r and gamma carry O(1/d).
 
     Raises SimulationError where sigma jumps: its derivative is not a function and the step is not defined. And where
     the steps make rows of more than 1e20 in length, as several long ones do, or one neuron alone makes them.
@@ -340,7 +340,8 @@ def trained_network(
     mean_row = np.asarray(u @ weights / (u @ u))
     size = float(np.linalg.norm(mean_row))
     v = mean_row / size
-    if v @ batch_direction < 0:
+    # After several steps the theory's v is the direction of the mean row, whatever it has learned of theta.
+    if sum(step.taken for step in steps) == 1 and v @ batch_direction < 0:
         v, size = -v, -size
     gamma = float(v @ theta)
     perp = theta - gamma * v

@@ -61,30 +61,50 @@ class Step(NamedTuple):
         return self.alpha0 > 0.0 and self.eta > 0.0
 
 
-def advanced(seen: Batch, rate: float, alpha0: float) -> State:
-    """The state after a step of this rate e = eta/beta on a batch."""
-    state, weights = seen.state, seen.weights
-    square = seen.residual_square
-    along = state.spike + rate * float(weights @ (seen.kappa * seen.mu1 * seen.residual))
+class Terms(NamedTuple):
+    """What a step adds: e E[kappa mu1 Y], e E[z mu1 Y] and (e^2/alpha0) E[mu1^2 Y^2] to the spike, and to the bulk
+    e E[mu11 Y] and (e^2/alpha0) E[Y^2 Var(sigma' | kappa)].
+    """
+
+    along: float
+    across: float
+    scatter: float
+    turned: float
+    spread: float
+
+
+def terms_of(seen: Batch, rate: float, alpha0: float) -> Terms:
+    """The terms of a step of this rate e = eta/beta on a batch."""
+    state, weights, square = seen.state, seen.weights, seen.residual_square
     across = rate * float(weights @ (seen.mu1 * seen.teacher.slope))
     # A mean that vanishes in exact arithmetic must not start an alignment, which may grow from step to step.
-    mean_square, slope_square = float(weights @ seen.mu1**2), float(weights @ seen.slope.square)
+    slope_square = float(weights @ seen.slope.square)
     if abs(across) <= ROUNDING * rate * math.sqrt(slope_square * float(weights @ square)):
         across = 0.0
+    along = rate * float(weights @ (seen.kappa * seen.mu1 * seen.residual))
     scatter = rate**2 / alpha0 * float(weights @ (seen.mu1**2 * square))
-    if state.spike == 0.0 and mean_square <= ROUNDING**2 * slope_square:
-        spike, alignment = 0.0, 0.0
-    else:
-        spike = math.sqrt(along**2 + across**2 + scatter)
-        alignment = (state.alignment * along + math.sqrt(state.remainder) * across) / spike if spike else 0.0
+    if state.spike == 0.0 and float(weights @ seen.mu1**2) <= ROUNDING**2 * slope_square:
+        along = across = scatter = 0.0
     # Far out sigma' is constant, and what is left of its slope and variance there is rounding, which a large spike
     # multiplies.
     linear, whole = seen.slope.slope, seen.slope.square
     linear = np.where(np.abs(linear) > ROUNDING * np.sqrt(whole), linear, 0.0)
     left = np.where(seen.slope_variance > ROUNDING**2 * whole, seen.slope_variance, 0.0)
-    turned = math.sqrt(state.bulk) + rate * float(weights @ (linear * seen.residual))
-    bulk = turned**2 + rate**2 / alpha0 * float(weights @ (square * left))
-    return State(spike, min(max(alignment, -1.0), 1.0), bulk)
+    turned = rate * float(weights @ (linear * seen.residual)) / math.sqrt(state.bulk)
+    return Terms(along, across, scatter, turned, rate**2 / alpha0 * float(weights @ (square * left)))
+
+
+def after(state: State, by: Terms) -> State:
+    """The state after a step with these terms."""
+    along = state.spike + by.along
+    spike = math.sqrt(along**2 + by.across**2 + by.scatter)
+    alignment = (state.alignment * along + math.sqrt(state.remainder) * by.across) / spike if spike else 0.0
+    return State(spike, min(max(alignment, -1.0), 1.0), state.bulk * (1.0 + by.turned) ** 2 + by.spread)
+
+
+def advanced(seen: Batch, rate: float, alpha0: float) -> State:
+    """The state after a step of this rate e = eta/beta on a batch."""
+    return after(seen.state, terms_of(seen, rate, alpha0))
 
 
 @lru_cache(maxsize=256)

@@ -23,6 +23,7 @@ STUDIES: tuple[str, ...] = (
     "measurements.calibration:study",
     "measurements.network_trial:study",
     "studies.networks.any_activation:study",
+    "studies.networks.several_steps:study",
     "studies.networks.practitioner",
     "studies.networks.step_helps:study",
     "studies.finite_samples",

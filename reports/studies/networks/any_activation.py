@@ -10,7 +10,7 @@ from giantsteps.reports.measurements.experiments import read
 from giantsteps.reports.measurements.models import Data
 from giantsteps.reports.measurements.network_trial import MARKS, Row, drawn_rows, numbers, stands
 from giantsteps.reports.measurements.study import OURS, Study, stated
-from giantsteps.reports.studies.networks.drawn import ANY_ACTIVATION, COUNT, JUDGED, RUNS, draw
+from giantsteps.reports.studies.networks.drawn import ANY_ACTIVATION, COUNT, JUDGED, RUNS, Trial, draw
 from giantsteps.reports.studies.networks.predicted import KEY, SAMPLES, THEORIES, Judged, judge
 from giantsteps.verify.checks.finite_size import FALSE_ALARM
 
@@ -24,17 +24,18 @@ def study() -> Study | None:
     return page(data) if data else None
 
 
-def judged_in(data: Data) -> tuple[Judged, ...]:
+def judged_in(data: Data, trial: Trial = ANY_ACTIVATION) -> tuple[Judged, ...]:
     """Every network of the list that was measured at two dimensions or more."""
     found = data.get(KEY, {})
-    listed = ((entry, found.get(entry.drawn.name, {})) for entry in draw())
-    return tuple(judge(entry, runs) for entry, runs in listed if len(runs) >= 2)
+    listed = ((entry, found.get(entry.drawn.name, {})) for entry in draw(trial))
+    measured = ((entry, {d: samples for d, samples in runs.items() if samples}) for entry, runs in listed)
+    return tuple(judge(entry, runs, trial) for entry, runs in measured if len(runs) >= 2)
 
 
 def page(data: Data) -> Study:
     """The page from the samples and from the predictions in the file."""
     judged = judged_in(data)
-    rows = [_row(j) for j in judged]
+    rows = [row_of(j) for j in judged]
     text = (
         "The paper's theory takes an odd activation and a bulk whose rows after the step are isotropic and of one "
         "norm. The map of the step and the network's own bulk are built here for any activation, and this is their "
@@ -42,14 +43,16 @@ def page(data: Data) -> Study:
         "both theories before anything was simulated. Each activation learns two targets; batch, step, width, samples, "
         "ridge and label noise fill their ranges evenly, and no draw was rejected. (The isotropic theory has the map "
         "of any activation here: only its bulk is the paper's.)",
-        _runs_text(judged, data),
+        runs_text(judged, data),
     )
     statements = [stands(rows, *one) for one in (("network", OURS), ("isotropic", "Result 3.3"))]
     title = "Networks of any activation on trial"
-    return Study(SLUG, title, text, (stated(statements), numbers(rows)), (_figure(rows),), COMMAND)
+    figure = figure_of(rows, SLUG, "Test errors of networks of any activation against both theories")
+    return Study(SLUG, title, text, (stated(statements), numbers(rows)), (figure,), COMMAND)
 
 
-def _runs_text(judged: Sequence[Judged], data: Data) -> str:
+def runs_text(judged: Sequence[Judged], data: Data) -> str:
+    """How many networks were measured at which dimensions, and how they are judged."""
     measured = [data[KEY][j.entry.drawn.name] for j in judged]
     listed = []
     for dimension, seeds in RUNS:
@@ -73,15 +76,15 @@ def verdicts(judged: Sequence[Judged], theory: str) -> Counter[str]:
     return Counter(j.reports[theory].verdict for j in judged)
 
 
-def _row(j: Judged) -> Row:
+def row_of(j: Judged) -> Row:
+    """One network as it stands in table and figure."""
     entry, one = j.entry, j.entry.network
     name = f"{entry.activation} / {entry.target}, alpha0 {one.alpha0:g}, eta {one.eta:g}, beta {one.beta:g}"
     return Row(name, j.reports, f", alpha {one.alpha:g}, ridge {one.ridge:g}, noise {one.noise:g}")
 
 
-def _figure(rows: Sequence[Row]) -> Figure:
+def figure_of(rows: Sequence[Row], slug: str, title: str) -> Figure:
     """The test errors of all networks beside both theories, where samples decide."""
     rows = [row for row in rows if all(row.test(theory).z is not None for theory in THEORIES)]
-    title = "Test errors of networks of any activation against both theories"
     caption = f"{len(rows)} networks drawn before they were predicted; test errors extrapolated to infinite d. {MARKS}"
-    return drawn_rows(rows, SLUG, title, caption)
+    return drawn_rows(rows, slug, title, caption)

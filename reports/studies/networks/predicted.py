@@ -17,6 +17,8 @@ import numpy as np
 from giantsteps.numerics.bulk.network_steps import law_of
 from giantsteps.numerics.experiments.ridge import Prediction, at_sizes
 from giantsteps.numerics.experiments.simulate import predict
+from giantsteps.numerics.experiments.weights import OBSERVABLES
+from giantsteps.numerics.gradient_steps.law import StepsLaw
 from giantsteps.numerics.models.model import Model, ModelError
 from giantsteps.numerics.models.network import Network
 from giantsteps.reports.measurements.experiments import text_of
@@ -42,6 +44,12 @@ class Judged:
 
     entry: Entry
     reports: Mapping[str, Report]
+    weights: Report | None = None
+
+    @property
+    def reached(self) -> bool:
+        """Whether both theories have numbers for it."""
+        return all(report.comparison("test_error").theory is not None for report in self.reports.values())
 
 
 def at_dimension(drawn: Drawn, dimension: int, theory: str) -> Prediction:
@@ -64,23 +72,24 @@ def at_dimension(drawn: Drawn, dimension: int, theory: str) -> Prediction:
 
 
 def weights_of(model: Model) -> tuple[dict[str, float], dict[str, float]]:
-    """The limits of `numerics.experiments.weights.OBSERVABLES` after several steps, and what their errors refer to.
-
-    R(g) on (v, delta, theta_perp) tends to h.v, h.theta_perp and v_c as g -> 0, and v_c - R_delta,delta to g h.h.
-    """
+    """`numerics.experiments.weights.OBSERVABLES` after several steps, and what their errors refer to."""
     law = law_of(model)
+    values = {"spike": model.spike, "alignment": model.alignment, "bulk": model.bulk} | limits_of(law)
+    root = float(np.sqrt(law.bulk * law.rows.variance))
+    return values, {
+        "spike": abs(model.spike), "alignment": 1.0, "bulk": model.bulk, "norm_variance": law.rows.variance,
+        "tilt_along": root, "tilt_across": root, "tilt_square": root**2,
+    }  # fmt: skip
+
+
+def limits_of(law: StepsLaw) -> dict[str, float]:
+    """norm_variance and the tilts: R(g) on (v, delta, theta_perp) tends to h.v, h.theta_perp and v_c as g -> 0, and
+    v_c - R_delta,delta to g h.h."""
     g = _NEAR / law.bulk
     _, _, along, _, fluctuation, across, _ = law.functions(np.array([g]))[:, 0].tolist()
-    variance, size = law.rows.variance, law.bulk * law.rows.variance
-    values = {
-        "spike": model.spike, "alignment": model.alignment, "bulk": model.bulk, "norm_variance": variance,
-        "tilt_along": along, "tilt_across": across, "tilt_square": (variance - fluctuation) / g + along**2,
-    }  # fmt: skip
-    root = float(np.sqrt(size))
-    return values, {
-        "spike": abs(model.spike), "alignment": 1.0, "bulk": model.bulk, "norm_variance": variance,
-        "tilt_along": root, "tilt_across": root, "tilt_square": size,
-    }  # fmt: skip
+    variance = float(law.rows.variance)
+    square = (variance - fluctuation) / g + along**2
+    return {"norm_variance": variance, "tilt_along": along, "tilt_across": across, "tilt_square": square}
 
 
 @cache
@@ -106,6 +115,11 @@ def text(trial: Trial = ANY_ACTIVATION) -> str:
 
 def judge(entry: Entry, runs: Mapping[str, Samples], trial: Trial = ANY_ACTIVATION) -> Judged:
     """Both theories as they were predicted, beside the samples of one network: by the observables of JUDGED together,
-    at the protocol's rate."""
+    at the protocol's rate. After several steps also the weights, by those of the weights together."""
     theories = stored(trial)[entry.drawn.name]
-    return Judged(entry, {name: judged_by(found.__getitem__, runs, JUDGED) for name, found in theories.items()})
+    reports = {name: judged_by(found.__getitem__, runs, JUDGED) for name, found in theories.items()}
+    if len(trial.steps) == 1:
+        return Judged(entry, reports)
+    # The law of the weights is known before the saddle point is solved.
+    known = {d: replace(one, converged=bool(one.values)) for d, one in theories["network"].items()}
+    return Judged(entry, reports, judged_by(known.__getitem__, runs, OBSERVABLES) if known[RUNS[0][0]].values else None)

@@ -1,0 +1,210 @@
+"""Page: networks after two to five gradient steps, drawn before anything was predicted, beside the theory of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+
+import numpy as np
+
+from giantsteps.numerics.bulk.network_steps import law_of
+from giantsteps.numerics.experiments.weights import OBSERVABLES
+from giantsteps.numerics.gradient_steps.batches import INITIAL, State, batch
+from giantsteps.numerics.gradient_steps.law import StepsLaw
+from giantsteps.numerics.gradient_steps.recursion import Terms, after, terms_of
+from giantsteps.numerics.models.model import Model
+from giantsteps.reports.measurements.experiments import read, text_of
+from giantsteps.reports.measurements.models import Data
+from giantsteps.reports.measurements.network_trial import numbers, stands
+from giantsteps.reports.measurements.normal_deviates import deviates
+from giantsteps.reports.measurements.study import OURS, Statement, Study, Table, stated
+from giantsteps.reports.studies.networks.any_activation import figure_of, judged_in, row_of, runs_text
+from giantsteps.reports.studies.networks.drawn import COUNT, RUNS, SEVERAL_STEPS, draw
+from giantsteps.reports.studies.networks.predicted import SAMPLES, Judged, limits_of, stored
+
+SLUG = "several_steps"
+COMMAND = "python -m benchmarks.networks several_steps simulate"
+# How observables move with the coefficient of each term, by network; computed with the predictions.
+CHANGES = "changes.json"
+STATE, NORMS = OBSERVABLES[:3], OBSERVABLES[3:]
+# What a term is changed by to see what it does: small beside one, large beside rounding.
+_SHARE = 0.01
+# A term is told from one that is a tenth larger where its coefficient is known to a third of that.
+_TENTH = 0.1
+_TERMS = {
+    "along": "$e E[\\kappa\\mu_1 Y]$ of the spike",
+    "across": "$e E[z\\mu_1 Y]$ of the spike",
+    "scatter": "$(e^2/\\alpha_0) E[\\mu_1^2 Y^2]$ of the spike",
+    "turned": "$e E[\\mu_{11} Y]$ of the bulk",
+    "spread": "$(e^2/\\alpha_0) E[Y^2 Var(\\sigma' \\mid \\kappa)]$ of the bulk",
+}
+_PARTS = {
+    "carried": "$P D h$, what earlier steps left of $h$",
+    "pulled": "$P B w_{g_1}$ of $h$",
+    "norm": "the part of $h$ along $q$",
+    "added": "$w_{g_0}$ of $h$",
+}
+# By term: how much an observable moves for each unit of its coefficient.
+Changes = dict[str, dict[str, float]]
+
+
+def study() -> Study | None:
+    """The page; None where the measurements are not installed."""
+    data = read(SEVERAL_STEPS.folder / SAMPLES)
+    return page(data) if data else None
+
+
+def page(data: Data) -> Study:
+    """The page from the samples and from the predictions in the file."""
+    judged = judged_in(data, SEVERAL_STEPS)
+    rows = [row_of(j) for j in judged if j.reached]
+    measured = [j for j in judged if j.weights is not None]
+    text = (
+        "On fresh batches spike, alignment and bulk after a step follow from those before it, and the network's own "
+        f"bulk has a closed form after any number of steps. This is their trial: {COUNT} networks, drawn by the seed "
+        f"{SEVERAL_STEPS.seed} before anything was predicted, and predicted before anything was simulated. They are "
+        "drawn like those of one step, and each number of steps from "
+        f"{min(SEVERAL_STEPS.steps)} to {max(SEVERAL_STEPS.steps)} is taken by as many. No draw was rejected.",
+        runs_text(judged, data),
+        _unreached(judged),
+        "A coefficient of a term is 1 by the theory. The measured one is the least-squares fit of that term alone to "
+        "the weights of all networks; networks, and the observables of one network, count as independent. Parts of the "
+        "vector h are those of the last step.",
+    )
+    statements = [
+        _agree(measured, STATE, "spike, alignment and bulk follow the recursion"),
+        _agree(measured, NORMS, "the norms of the rows vary as in the closed form"),
+        stands(rows, "network", OURS),
+        stands(rows, "isotropic", "Result 3.3"),
+    ]
+    title = "Networks after several steps on trial"
+    tables = (stated(statements), _weights(measured), _terms_table(coefficients(measured)), numbers(rows))
+    figure = figure_of(rows, SLUG, "Test errors after several steps against both theories")
+    return Study(SLUG, title, text, tables, (figure,), COMMAND)
+
+
+def _unreached(judged: Sequence[Judged]) -> str:
+    """Which networks have no numbers, and why."""
+    names = {j.entry.drawn.name for j in judged if j.weights is not None}
+    lost = [f"{e.activation} / {e.target}" for e in draw(SEVERAL_STEPS) if e.drawn.name not in names]
+    unsolved = [f"{j.entry.activation} / {j.entry.target}" for j in judged if j.weights is not None and not j.reached]
+    return (
+        f"Of {len(lost)} networks the theory says that their steps lead out of double precision "
+        f"({'; '.join(lost) or 'none'}): rows grow by a power with every step. Of {len(unsolved)} more it has the "
+        f"weights, but the saddle point does not converge ({'; '.join(unsolved) or 'none'})."
+    )
+
+
+def _agree(judged: Sequence[Judged], names: Sequence[str], says: str) -> Statement:
+    """The deviates of some observables of the weights."""
+    found = deviates([j.weights.comparisons for j in judged if j.weights is not None])
+    kept = {name: np.array(found[name]) for name in names}
+    every = np.concatenate(list(kept.values()))
+    listed = ", ".join(f"{name.replace('_', ' ')} {np.sqrt(np.mean(z**2)):.2f}" for name, z in kept.items())
+    return Statement(
+        says, OURS, bool(np.sqrt(np.mean(every**2)) < 1.5),
+        f"root mean square of {len(every)} deviates {np.sqrt(np.mean(every**2)):.2f} (seen: below 1.5), the largest "
+        f"{np.abs(every).max():.1f}; {listed}",
+    )  # fmt: skip
+
+
+def _weights(judged: Sequence[Judged]) -> Table:
+    """Spike, alignment, bulk and the variance of the norms by the theory and as measured."""
+    names = (*STATE, "norm_variance")
+    rows = []
+    for j in judged:
+        assert j.weights is not None
+        cells = []
+        for name in names:
+            one = j.weights.comparison(name)
+            measured = "" if one.extrapolated is None else f"{one.extrapolated:.4g} ({one.z:+.1f})"
+            cells.append(f"{one.theory:.4g}, {measured}" if measured else "")
+        network = j.entry.network
+        rows.append(f"{j.entry.activation} / {j.entry.target} | {network.steps} | {' | '.join(cells)}")
+    return Table.of(
+        "On the weights: theory, measurement extrapolated to infinite d, and in brackets by how many standard errors "
+        "they differ; d times the variance of the rows' squared norms is the last",
+        "network | steps | spike | alignment | bulk | variance of norms",
+        rows,
+    )
+
+
+def coefficients(judged: Sequence[Judged]) -> dict[str, tuple[float, float]]:
+    """The coefficient of every term as the weights have it, and its standard error."""
+    changes: Mapping[str, Changes] = read(SEVERAL_STEPS.folder / CHANGES)
+    sums: dict[str, list[tuple[float, float]]] = {}
+    for j in judged:
+        for term, slopes in changes[j.entry.drawn.name].items():
+            for observable, slope in slopes.items():
+                one = j.weights.comparison(observable) if j.weights else None
+                if one is None or one.fit is None:
+                    continue
+                known = slope / one.fit.standard_error
+                sums.setdefault(term, []).append((known * known, known * one.fit.intercept / one.fit.standard_error))
+    totals = {term: np.sum(parts, axis=0) for term, parts in sums.items()}
+    return {term: (1.0 + float(pulled / known), float(known**-0.5)) for term, (known, pulled) in totals.items()}
+
+
+def changes_text() -> str:
+    """The file of CHANGES, to six digits: one line per network that the theory reaches."""
+    known, (first, _) = stored(SEVERAL_STEPS), RUNS[0]
+    listed = (entry.drawn for entry in draw(SEVERAL_STEPS))
+    reached = [one for one in listed if known[one.name]["network"][first].values]
+    found = {
+        one.name: {
+            term: {name: float(f"{slope:.6g}") for name, slope in slopes.items()}
+            for term, slopes in _changes(one.theory()).items()
+        }
+        for one in reached
+    }
+    return text_of(found)
+
+
+def _changes(model: Model) -> Changes:
+    """By term: how observables move with its coefficient."""
+    law = law_of(model)
+    state, limits = _states(model), limits_of(law)
+    found: Changes = {}
+    for name in _TERMS:
+        changed = _states(model, partial(_scaled, name=name))
+        found[name] = {key: (y - x) / _SHARE for key, x, y in zip(STATE, state, changed, strict=True)}
+    for part, name in enumerate(_PARTS):
+        moved = limits_of(_leaning(law, part))
+        found[name] = {key: (moved[key] - limits[key]) / _SHARE for key in NORMS if key.startswith("tilt")}
+    return found
+
+
+def _scaled(by: Terms, name: str) -> Terms:
+    return by._replace(**{name: (1.0 + _SHARE) * getattr(by, name)})
+
+
+def _states(model: Model, change: Callable[[Terms], Terms] = lambda by: by) -> State:
+    """The state after all steps, with every step's terms changed."""
+    state = INITIAL
+    assert model.step is not None
+    for step in model.step.schedule:
+        seen = batch(model.activation, model.target, state, model.noise)
+        state = after(state, change(terms_of(seen, step.eta / model.beta, step.alpha0)))
+    return state
+
+
+def _leaning(law: StepsLaw, part: int) -> StepsLaw:
+    """The law with one part of h changed: what earlier steps left, or one of the three vectors of the last batch."""
+    lean = law.rows.lean.copy()
+    last = len(lean) - 3
+    lean[slice(None, last) if part == 0 else last + part - 1] *= 1.0 + _SHARE
+    return replace(law, rows=replace(law.rows, lean=lean))
+
+
+def _terms_table(found: Mapping[str, tuple[float, float]]) -> Table:
+    """What the weights say of each term."""
+    return Table.of(
+        "Each term of the recursion and each part of h: its coefficient as the weights have it, and by how many "
+        "standard errors one that is a tenth larger is refuted",
+        "term | coefficient | standard error | a tenth more",
+        (
+            f"{(_TERMS | _PARTS)[name]} | {x:.3f} | {error:.3f} | {(1.0 + _TENTH - x) / error:.1f}"
+            for name, (x, error) in found.items()
+        ),
+    )

@@ -1,0 +1,35 @@
+"""Moments of rows of a known law, and of a network after two steps."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from giantsteps.numerics.experiments.ensembles import FeatureMap, unit_rows
+from giantsteps.numerics.experiments.weights import OBSERVABLES, moments_of, simulate_weights
+from giantsteps.numerics.models.network import Network
+
+
+def test_moments_of_rows_whose_norms_lean() -> None:
+    """b (1 + b.v) with unit rows b: delta = 2 b.v to first order, so h = 2 v, v_c = 4, and the mean row gains v/d."""
+    p, d, spike, alignment = 40_000, 100, 0.3, 0.6
+    bulk = unit_rows(np.random.default_rng(1), p, d)
+    v, other = np.eye(2, d)
+    theta = alignment * v + 0.8 * other
+    weights = bulk * (1.0 + bulk @ v)[:, None] + spike * v
+    drawn = FeatureMap(weights, np.zeros((p, 1)), v[None], theta, other, (slice(0, p),), lambda x: x @ weights.T)
+    found = moments_of(drawn)
+    assert tuple(found) == OBSERVABLES
+    expected = {"spike": spike + 1.0 / d, "alignment": alignment, "bulk": 1.0, "norm_variance": 4.0}
+    expected |= {"tilt_along": 2.0, "tilt_across": 0.0, "tilt_square": 4.0}
+    for name, value in expected.items():
+        # Second order in b.v adds a few times 1/d; 40,000 rows scatter by less.
+        assert abs(found[name] - value) < 0.05 * max(abs(value), 1.0), name
+
+
+def test_a_network_s_spike_is_free_of_its_neurons_own_bias() -> None:
+    """|mean row|^2 holds c/p beside r^2; mean over pairs does not. One seed says what many say, as draws are shared."""
+    network = Network("tanh", "sin", 1.5, 0.2, 0.1, alpha0=2.0, eta=0.05, steps=2)
+    run = simulate_weights(network, dimension=60, seeds=2, seed=3)
+    # p = 12 rows of unit norm: sqrt(c/p) = 0.29 hides a spike of 0.2.
+    assert np.mean(run.values("spike")) < 0.27
+    assert set(OBSERVABLES) < {name for name, _ in run.samples}
