@@ -27,7 +27,8 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 
 # Where tests make theorems, most of them the same ones.
 PROOFS = (
-    "tests/derivations/", "tests/reports/page/", "tests/verify/claims/", "tests/verify/export/", "tests/verify/ledger/",
+    "tests/derivations/", "tests/reports/page/", "tests/verify/claims/", "tests/verify/compiled/",
+    "tests/verify/export/", "tests/verify/ledger/",
 )  # fmt: skip
 
 

@@ -5,8 +5,9 @@
 
 WHAT is `calibration` (every extension of the theory), `learned_basins` (biases learned inside one basin of the limiting
 training energy; in the lowest basin on the training sets of the calibration), `network_trial` (real gradient steps
-beside both theories) or `any_activation` (networks of any activation). `calibration theory` stores what takes long of
-the theory, `any_activation predict` what both theories say of its networks.
+beside both theories), `any_activation` (networks of any activation) or `several_steps` (the same after two to five
+steps, weights measured too). `calibration theory` stores what takes long of the theory, `any_activation predict` and
+`several_steps predict` what both theories say of their networks.
 
 A model's deviates are its own only where no two models share their draws: so each has a seed of its own, but for the
 networks of `network_trial`.
@@ -23,7 +24,9 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.studies.__main__ import as_text
+from giantsteps.numerics.experiments.ridge import Simulation
 from giantsteps.numerics.experiments.simulate import simulate
+from giantsteps.numerics.experiments.weights import OBSERVABLES, simulate_weights
 from giantsteps.numerics.models.model import Model
 from giantsteps.numerics.models.network import Network
 from giantsteps.reports.command_line.machine.workers import pool
@@ -33,9 +36,10 @@ from giantsteps.reports.measurements.learned_basins import BASINS, confined, run
 from giantsteps.reports.measurements.models import ITEMS, LANDMARK, LANDMARK_RUN, MODELS, Samples, models_of
 from giantsteps.reports.measurements.theory import write_theory
 from giantsteps.reports.studies.networks import any_activation, drawn, predicted
+from giantsteps.reports.studies.networks.drawn import ANY_ACTIVATION, SEVERAL_STEPS
 
-# Seeds of the first model of the calibration and of the first network of any activation; of every network on trial.
-FIRST, FIRST_DRAWN, TRIAL = 1, 500, 2024
+# Seeds of the first model of the calibration; of every network of `network_trial`.
+FIRST, TRIAL = 1, 2024
 # Where the landmark stands among the items, for its seed: what is appended to them leaves it alone.
 _LANDMARK_PLACE = 12
 # Between the seeds of one basin and those of the next.
@@ -57,11 +61,12 @@ class Run:
     kept: tuple[str, ...] = ()
     digits: int = 6
     options: dict[str, Any] = field(default_factory=dict)
+    by: Callable[..., Simulation] = simulate
 
     def __call__(self) -> tuple[Samples, float]:
         """The samples, and the processor time."""
         start = time.process_time()
-        found = simulate(self.subject, dimension=self.dimension, seeds=self.seeds, seed=self.seed, **self.options)
+        found = self.by(self.subject, dimension=self.dimension, seeds=self.seeds, seed=self.seed, **self.options)
         names = self.kept or [name for name, _ in found.samples if not name.startswith(_LEFT_OUT)]
         samples = {name: [float(f"{x:.{self.digits}g}") for x in found.values(name)] for name in names}
         return samples, time.process_time() - start
@@ -109,12 +114,19 @@ def of_trial() -> list[Run]:
     ]
 
 
-def of_any_activation() -> list[Run]:
-    """Networks of any activation, small ones first: a stop leaves the most networks measured."""
-    listed = sorted(enumerate(drawn.draw()), key=lambda one: one[1].beta * (one[1].alpha0 + one[1].alpha))
+def of_list(trial: drawn.Trial) -> list[Run]:
+    """Networks of a drawn list, small ones first: a stop leaves the most networks measured."""
+
+    def size(numbered: tuple[int, drawn.Entry]) -> float:
+        one = numbered[1].network
+        return one.beta * (sum(step.alpha0 for step in one.step.schedule) + one.alpha)
+
+    listed = sorted(enumerate(drawn.draw(trial)), key=size)
+    several = len(trial.steps) > 1
+    kept = drawn.MEASURED + (OBSERVABLES if several else ())
     found = [
-        Run((predicted.KEY, one.drawn.name, str(d)), one.drawn.subject, d, seeds, FIRST_DRAWN + k, drawn.MEASURED,
-            options={"kind": "network"})
+        Run((predicted.KEY, one.drawn.name, str(d)), one.drawn.subject, d, seeds, trial.first + k, kept,
+            options={} if several else {"kind": "network"}, by=simulate_weights if several else simulate)
         for k, one in listed for d, seeds in drawn.RUNS
     ]  # fmt: skip
     return sorted(found, key=lambda run: run.dimension)
@@ -145,14 +157,6 @@ def measure(path: Path, known: Any, runs: Sequence[Run], workers: int) -> None:
             print(f"{', '.join(place)}: {seconds:.1f} s", flush=True)
 
 
-def trial_text() -> str:
-    """Both theories beside the networks on trial."""
-    rows = network_trial.judged().rows
-    return "\n".join(
-        f"{row.name}: isotropic z {row.z('isotropic'):+.1f}, own z {row.z('network'):+.1f}" for row in rows
-    )
-
-
 def study_text(module: Any) -> str:
     """The page of a study."""
     study = module.study()
@@ -162,8 +166,13 @@ def study_text(module: Any) -> str:
 WHAT: dict[str, tuple[Path, Callable[[], list[Run]], Callable[[], str]]] = {
     "calibration": (models.DATA, of_calibration, lambda: study_text(calibration)),
     "learned_basins": (learned_basins.DATA, of_basins, lambda: study_text(calibration)),
-    "network_trial": (measured_networks.DATA, of_trial, trial_text),
-    "any_activation": (predicted.SAMPLES, of_any_activation, lambda: study_text(any_activation)),
+    "network_trial": (measured_networks.DATA, of_trial, lambda: study_text(network_trial)),
+    "any_activation": (
+        ANY_ACTIVATION.folder / predicted.SAMPLES,
+        lambda: of_list(ANY_ACTIVATION),
+        lambda: study_text(any_activation),
+    ),
+    "several_steps": (SEVERAL_STEPS.folder / predicted.SAMPLES, lambda: of_list(SEVERAL_STEPS), lambda: ""),
 }
 
 
@@ -175,7 +184,9 @@ def main(what: str, *words: str) -> None:
     elif words == ("theory",):
         write_theory()
     elif words == ("predict",):
-        (drawn.FOLDER / "predictions.json").write_text(predicted.text(), encoding="utf-8")
+        trial = {one.slug: one for one in (ANY_ACTIVATION, SEVERAL_STEPS)}[what]
+        trial.folder.mkdir(exist_ok=True)
+        (trial.folder / "predictions.json").write_text(predicted.text(trial), encoding="utf-8")
     print(told())
 
 

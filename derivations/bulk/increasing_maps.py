@@ -18,10 +18,10 @@ from dataclasses import dataclass
 import sympy as sp
 from sympy.core.relational import Relational
 
-from giantsteps.derivations.kernel.algebra import instantiate, order, rewrite
+from giantsteps.derivations.kernel.algebra import instantiate, order
 from giantsteps.derivations.kernel.inequalities import antisymmetric, largest, multiply, root_of_zero, specialise
 from giantsteps.derivations.kernel.search.leaves import in_model
-from giantsteps.derivations.kernel.search.steps import value
+from giantsteps.derivations.kernel.search.steps import rewritten_both, value
 from giantsteps.derivations.kernel.statements import AtLeast, Equation, Refused, sides
 from giantsteps.derivations.kernel.terms import substitute
 from giantsteps.derivations.kernel.theorem import Theorem
@@ -63,10 +63,9 @@ def below(of: IncreasingMap, lower: Sequence[Theorem], fixed: Sequence[Theorem])
         grown = instantiate((of.increasing[i],), at_x)
         for step, sign in zip(of.step, above, strict=True):
             grown = specialise((grown, sign), step)
-        there = instantiate((strict,), at_u)
+        there = rewritten_both(instantiate((strict,), at_u), *fixed)
         gap = substitute(of.gaps[i], at_u)
         for equation in fixed:
-            there = _rewritten(there, equation)
             gap = gap.xreplace({_left(equation): value(equation)})
         there = specialise((there, excess), of.excess)
         gaps.append(substitute(gap, {of.excess: most - 1}))
@@ -78,12 +77,6 @@ def below(of: IncreasingMap, lower: Sequence[Theorem], fixed: Sequence[Theorem])
 
 def _left(theorem: Theorem) -> sp.Expr:
     return sides(theorem.statement)[0]
-
-
-def _rewritten(theorem: Theorem, by: Theorem) -> Theorem:
-    """``theorem`` with F_i(u) = u_i wherever it stands."""
-    stands = any(side.has(_left(by)) for side in sides(theorem.statement))
-    return rewrite((theorem, by)) if stands else theorem
 
 
 def _no_excess(

@@ -35,11 +35,8 @@ z1, z2, z3, z4 = sp.symbols("z_1:5", real=True)
 
 
 def hermite(order: int, variable: sp.Expr) -> sp.Expr:
-    """He_k by its recurrence He_{k+1} = z He_k - k He_{k-1}."""
-    before, now = sp.S.Zero, sp.S.One
-    for k in range(order):
-        before, now = now, sp.expand(variable * now - k * before)
-    return now
+    """He_k, multiplied out."""
+    return sp.expand(sp.hermite_prob(order, variable))
 
 
 def weight(variables: tuple[sp.Symbol, ...], index: Sequence[int]) -> sp.Expr:

@@ -15,7 +15,6 @@ from giantsteps.derivations.kernel.statements import (
     Condition,
     Demand,
     Equation,
-    Ground,
     Refused,
     Statement,
     Tends,
@@ -63,9 +62,9 @@ def assume(premises: tuple[Theorem, ...], leaf: Assumption) -> Conclusion:
     if isinstance(leaf.statement, Tends):
         if leaf.statement.variable in free(leaf.statement.value):
             raise Refused(f"the limit {leaf.statement.value} depends on {leaf.statement.variable}")
-        every = frozenset().union(*map(free, sides(leaf.statement))) if leaf.ground is Ground.LEMMA else leaf.universal
+        every = frozenset().union(*map(free, sides(leaf.statement))) if leaf.is_lemma else leaf.universal
         conditions = constants(tuple(every), leaf.statement.variable)
-    if leaf.ground is Ground.DEFINITION:
+    if leaf.defines:
         if isinstance(leaf.statement, Tends):
             raise Refused(f"{leaf.name}: a limit is named by the rule name_limit, which sees that it exists")
         defined(leaf)

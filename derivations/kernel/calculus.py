@@ -21,16 +21,7 @@ from giantsteps.derivations.kernel.conditions import (
 )
 from giantsteps.derivations.kernel.limits import DOMINATED
 from giantsteps.derivations.kernel.rational import vanishing
-from giantsteps.derivations.kernel.statements import (
-    Assumption,
-    Condition,
-    Demand,
-    Equation,
-    Ground,
-    Refused,
-    Tends,
-    sides,
-)
+from giantsteps.derivations.kernel.statements import Assumption, Condition, Demand, Equation, Refused, Tends, sides
 from giantsteps.derivations.kernel.terms import (
     REAL,
     admit,
@@ -97,7 +88,7 @@ def slope(premises: tuple[Theorem, ...], x: sp.Symbol, name: sp.Symbol, meaning:
     if moving & names(statement.right) or name in names(statement.right) | {statement.left, x}:
         raise Refused(f"{statement.right} speaks of what depends on {x} under a name of its own")
     for leaf in theorem.assumptions:
-        if leaf.ground in (Ground.MODEL, Ground.HYPOTHESIS):
+        if leaf.supposes:
             touched = spoken(leaf) & (moving | {x})
             if touched:
                 raise Refused(f"{leaf.name} speaks of {', '.join(map(str, touched))}")
@@ -130,7 +121,7 @@ def _moved(
     meanings, used = meanings_of(assumptions), names(term) & moving
     reached = used.union(*(reached_from(name, meanings) for name in used)) & moving
     for leaf in assumptions:
-        if leaf.ground is Ground.DEFINITION and defined(leaf)[0] in reached:
+        if leaf.defines and defined(leaf)[0] in reached:
             whole = unfolded(sides(leaf.statement)[1], assumptions)
             for symbol in free(whole) & (moving | {x}):
                 derivative(whole.replace(sp.Abs, lambda t: t), symbol)

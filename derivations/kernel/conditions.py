@@ -13,16 +13,7 @@ import sympy as sp
 from sympy.core.function import AppliedUndef
 
 from giantsteps.derivations.kernel.rational import degrees
-from giantsteps.derivations.kernel.statements import (
-    Assumption,
-    Condition,
-    Demand,
-    Equation,
-    Ground,
-    Refused,
-    Tends,
-    sides,
-)
+from giantsteps.derivations.kernel.statements import Assumption, Condition, Demand, Equation, Refused, Tends, sides
 from giantsteps.derivations.kernel.terms import (
     bound,
     constants,
@@ -94,8 +85,8 @@ def unfolded(term: sp.Expr, assumptions: frozenset[Assumption], within: frozense
 def _says_what(leaf: Assumption) -> bool:
     """Whether an equation says what a function is of any arguments: a definition, or a lemma without functions."""
     name, meaning = sides(leaf.statement)
-    by_lemma = leaf.ground is Ground.LEMMA and not meaning.atoms(AppliedUndef) and are_universal(name.args, free(name))
-    return isinstance(leaf.statement, Equation) and (leaf.ground is Ground.DEFINITION or by_lemma)
+    by_lemma = leaf.is_lemma and not meaning.atoms(AppliedUndef) and are_universal(name.args, free(name))
+    return isinstance(leaf.statement, Equation) and (leaf.defines or by_lemma)
 
 
 def put_in(term: sp.Expr, meanings: Mapping[sp.Symbol, sp.Expr]) -> Iterator[sp.Expr]:
@@ -123,7 +114,7 @@ def meanings_in(assumptions: frozenset[Assumption], defined: bool = False) -> Ma
         name, meaning = sides(leaf.statement)
         fine = isinstance(leaf.statement, Equation) and isinstance(name, sp.Symbol) and not leaf.universal
         # The meaning of a slope is no term: its value stands in the equation that the rule gives.
-        if fine and not meaning.has(sp.Derivative) and (leaf.ground is Ground.DEFINITION or not defined):
+        if fine and not meaning.has(sp.Derivative) and (leaf.defines or not defined):
             rests = {name: free(meaning)} | {other: free(value) for other, value in found.items()}
             if name not in found and name not in reached_from(name, rests):
                 found[name] = meaning
@@ -138,7 +129,7 @@ def _order(leaf: Assumption) -> tuple[str, str, str]:
 @lru_cache(maxsize=4096)
 def fixed(assumptions: frozenset[Assumption]) -> frozenset[sp.Symbol]:
     """The free symbols of assumptions that do not stand for any value; those of lemmas all do."""
-    return frozenset().union(*(_free_in(leaf) for leaf in assumptions if leaf.ground is not Ground.LEMMA))
+    return frozenset().union(*(_free_in(leaf) for leaf in assumptions if not leaf.is_lemma))
 
 
 @lru_cache(maxsize=16384)
@@ -154,7 +145,7 @@ def meanings_of(assumptions: frozenset[Assumption]) -> Meanings:
     """
     slopes, meanings = slopes_named(), Meanings()
     for leaf in assumptions:
-        if leaf.ground is Ground.DEFINITION:
+        if leaf.defines:
             name, meaning = defined(leaf)
             if name in meanings or name in slopes:
                 raise Refused(f"{name} is defined twice")
@@ -192,13 +183,13 @@ def resting(assumptions: frozenset[Assumption], variable: sp.Symbol) -> Meanings
 
 def _still(assumptions: frozenset[Assumption], variable: sp.Symbol) -> frozenset[sp.Expr]:
     """The names of limits in the variable."""
-    limits = (leaf.statement for leaf in assumptions if leaf.ground is Ground.DEFINITION)
+    limits = (leaf.statement for leaf in assumptions if leaf.defines)
     return frozenset(t.value for t in limits if isinstance(t, Tends) and t.variable == variable)
 
 
 def supposed(assumptions: frozenset[Assumption]) -> list[Assumption]:
     """What model and hypotheses say."""
-    return [leaf for leaf in assumptions if leaf.ground in (Ground.MODEL, Ground.HYPOTHESIS)]
+    return [leaf for leaf in assumptions if leaf.supposes]
 
 
 def said(assumptions: frozenset[Assumption], variable: sp.Symbol | None = None) -> list[Assumption]:

@@ -80,6 +80,21 @@ class Assumption:
     reference: str
     universal: frozenset[sp.Symbol] = frozenset()
 
+    @property
+    def defines(self) -> bool:
+        """Whether it gives a symbol its meaning."""
+        return self.ground is Ground.DEFINITION
+
+    @property
+    def is_lemma(self) -> bool:
+        """Whether it is a fact of mathematics."""
+        return self.ground is Ground.LEMMA
+
+    @property
+    def supposes(self) -> bool:
+        """Whether it says something of symbols that have their meaning: the model, or a hypothesis."""
+        return self.ground in (Ground.MODEL, Ground.HYPOTHESIS)
+
     @classmethod
     def definition(cls, name: sp.Expr, statement: Statement, meaning: str, *universal: sp.Symbol) -> Assumption:
         """The leaf that gives ``name`` its meaning, and is called like it."""

@@ -1,8 +1,7 @@
 r"""Activation and target as undefined functions whose derivatives have names, and the rules that move them about.
 
 ``sigma``, ``g`` and their derivatives stay abstract: what is derived with them holds for every function that meets the
-hypotheses of the derivation. The rules are elementary: the chain rule with names, parity, and independence under a
-Gaussian average. Derivations call them by name, so that a test can plant a wrong rule and see claims fall.
+hypotheses of the derivation. The chain rule finds the names of derivatives here; parity is a rule of Gaussian averages.
 """
 
 from __future__ import annotations
@@ -147,33 +146,6 @@ def with_partials(name: str, count: int) -> sp.FunctionClass:
 
 # Parity under z -> -z where sigma is odd: differentiating sigma(-z) = -sigma(z) makes sigma' even and sigma'' odd.
 ODD_ACTIVATION = {sigma: -1, sigma_prime: 1, sigma_check: 1, sigma_second: -1}
-
-
-def differentiate(expression: sp.Expr, variable: sp.Symbol, order: int = 1) -> sp.Expr:
-    """The derivative, with the chain rule carried out and derivatives of named functions under their names.
-
-    Raises ValueError for a derivative that has no name.
-    """
-    for _ in range(order):
-        expression = name_derivatives(sp.diff(expression, variable))
-    return expression
-
-
-def name_derivatives(expression: sp.Expr) -> sp.Expr:
-    """Replace d sigma(u)/du by sigma_prime(u), and so on; derivatives inside expectations included."""
-    named = expression.replace(lambda e: isinstance(e, sp.Derivative), _named)
-    return named.replace(lambda e: isinstance(e, sp.Subs), lambda e: e.doit())
-
-
-def _named(derivative: sp.Derivative) -> sp.Expr:
-    function = derivative.expr
-    ((variable, order),) = derivative.variable_count
-    name = function.func
-    for _ in range(int(order)):
-        if name not in DERIVATIVES or function.args != (variable,):
-            raise ValueError(f"no name for the derivative {derivative}")
-        name = DERIVATIVES[name]
-    return name(variable)
 
 
 def reflect(expectation: Expectation, *symbols: sp.Symbol) -> sp.Expr:

@@ -35,9 +35,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from giantsteps.numerics.bulk.equivalent import EquivalentPoint, OneGroup, marchenko_pastur
-from giantsteps.numerics.bulk.network_constants import ALONG, ROWS, TILTED
 from giantsteps.numerics.bulk.network_law import BulkLaw
-from giantsteps.numerics.bulk.resolvent import Triple, block_slopes, blocks, forms
+from giantsteps.numerics.bulk.resolvent import Frame, Triple, block_slopes, blocks, forms
 from giantsteps.numerics.gaussian.quadrature import ROUNDING
 
 Array = NDArray[np.float64]
@@ -119,7 +118,7 @@ class NetworkBulk(OneGroup):
     def __init__(self, ridge: float, beta: float, law: BulkLaw) -> None:
         super().__init__(ridge, beta, law.bulk)
         self.law = law
-        self._on_theta, self._form_sums = _form_sums(law)
+        self._frame = Frame.of(signal_vectors(law))
         self._last: tuple[Array, _Point] | None = None
         self._computed: tuple[Array, _Point] | None = None
 
@@ -224,7 +223,7 @@ class NetworkBulk(OneGroup):
         """The equations applied one after the other, from the isotropic bulk."""
         x, b1, b2 = self._isotropic_start(C, shift), 0.0, 0.0
         for _ in range(sweeps):
-            at = blocks(self.law, C * x, *self.law.labels.sums(b1, b2))
+            at = blocks(self.law, C * x, *self.law.labels.moved_sums(b1, b2)[:2])
             # Half of the way: all of it may circle.
             x = 0.5 * (x + self.beta / (shift + C * at.filled))
             b1, b2 = 0.5 * (b1 + at.b1), 0.5 * (b2 + at.b2)
@@ -260,13 +259,13 @@ class NetworkBulk(OneGroup):
     def overlaps(self, C: float, solution: Array, slopes: Array) -> NDArray[Any]:
         """K as complex numbers (2, 3, 3) whose imaginary parts are its steps along C and along D."""
         law = self.law
-        averages = self._form_sums @ law.labels.over(float(solution[1]), float(solution[2]))
+        averages = self._frame.sums @ law.labels.over(float(solution[1]), float(solution[2]))
         sums = averages[:, :1] + 1j * _STEP * (averages[:, 1:] @ slopes[1:])
         found = []
         for conjugate, moved, along in zip((C + 1j * _STEP, C), slopes[0].tolist(), sums.T.tolist(), strict=True):
             x = complex(solution[0], _STEP * moved)
             try:
-                found.append(_few_overlaps(law, self._on_theta, x, x * conjugate, along))
+                found.append(signal_overlaps(law, x, x * conjugate, self._frame, along))
             except (ZeroDivisionError, OverflowError):  # where an array would have no number
                 found.append([[complex(math.nan, math.nan)] * 3] * 3)
         return np.array(found)
@@ -278,130 +277,28 @@ def _near(known: _Point, apart: Array) -> tuple[Array, Array]:
     return overlap + apart[0] * slopes[0] + apart[1] * slopes[1], slopes
 
 
-def frame(law: BulkLaw) -> tuple[Array, Array]:
-    """v, theta_perp and w_f', (3, 4), and w_f, (4,), on (theta, n_1, n_2, n_3)."""
+def signal_vectors(law: BulkLaw) -> Array:
+    """v, theta_perp, w_f' and w_f on (theta, n_1, n_2, n_3), (4, 4)."""
     first = np.asarray(law.labels.first)
     v, perp = ((x[0], x[1], 0.0, 0.0) for x in (law.direction, law.perpendicular))
     added, pulled = ((float(first @ f), *f) for f in (np.array(law.added), np.array(law.pulled)))
-    return np.array([v, perp, added]), np.array(pulled)
+    return np.array([v, perp, added, pulled])
 
 
-def signal_overlaps(
-    law: Any, vectors: NDArray[Any], pulled: NDArray[Any], x: Any, gain: Any, over: NDArray[Any]
-) -> NDArray[Any]:
-    """K (3, 3, e) on (v, delta, theta_perp) at x = beta tau and g = gain, from averages over 1 + b1 Y + b2 Y^2 (14, e).
-
-    vectors (3, 4): v, theta_perp and w_f' on (theta, n_1, n_2, n_3), pulled (4,): w_f; numbers of any kind.
+def signal_overlaps(law: Any, x: Any, gain: Any, frame: Frame, sums: Sequence[Any] | Array) -> list[list[Any]]:
+    """K on (v, delta, theta_perp) at x = beta tau and g = gain, from the sums of the frame of `signal_vectors`: numbers
+    of any kind, or arrays of them of one shape.
     """
-    at = blocks(law, gain, over[0], over[1])
-    found = forms(law, gain, at, over)
-    # Products of small matrices are the faster ones with the axis e in front.
-    forms_of = (np.moveaxis(form, -1, 0) for form in (found.resolvent, found.filled, found.bridge, found.turned))
-    resolvent, filled, bridge, turned = forms_of
-    resolvent = np.moveaxis(vectors @ resolvent @ vectors.T, 0, -1)
-    filled = np.moveaxis(vectors[:2] @ filled @ vectors[:2].T, 0, -1)
-    bridge, turned = vectors @ (bridge @ pulled).T, turned @ pulled @ pulled
-    # Of v, theta_perp and h = P w_f + w_f': H h on the former, h.H h.
-    on_h = resolvent[:2, 2] + bridge[:2]
-    h_h = resolvent[2, 2] + 2.0 * bridge[2] + turned
-    along, both, mixed = resolvent[0, 0], on_h[0], filled[0, 1]
-    moment = np.empty((3, 3, len(x)), dtype=resolvent.dtype)
-    moment[0, 0] = filled[0, 0] / along
-    moment[0, 1] = moment[1, 0] = both / along
-    moment[0, 2] = moment[2, 0] = mixed / along
-    moment[1, 1] = law.norm_variance - gain * (h_h - both * both / along)
-    moment[1, 2] = moment[2, 1] = on_h[1] + gain * mixed * both / along
-    moment[2, 2] = filled[1, 1] + gain * mixed * mixed / along
-    own = np.array([law.independent[0], law.independent[2], law.independent[1]])
-    return np.asarray(x * (moment + np.outer(own, own)[:, :, None]))
-
-
-# What the forms in K are made of: the products of v, theta_perp and w_f' with each other or with w_f (3), and how many
-# of E[Y^k x y], k = 0, 1, 2, each asks for.
-_PAIRS = ((0, 0, 3), (0, 1, 3), (1, 1, 3), (0, 2, 1), (1, 2, 1), (2, 2, 1), (0, 3, 2), (1, 3, 2), (2, 3, 2), (3, 3, 3))
-_LEFT, _RIGHT = np.array([(x, y) for x, y, count in _PAIRS for _ in range(count)]).T
-_POWERS = np.array([k for _, _, count in _PAIRS for k in range(count)])
-_ROWS_OF_PAIRS, _COLUMNS_OF_PAIRS = 12 + np.arange(len(_POWERS))[:, None], 1 + _POWERS[:, None] + np.arange(5)
-# Y^i Y^j is Y^(i + j): from the nine products of coefficients to the five of a product of polynomials.
-_DEGREES = (np.add.outer(np.arange(3), np.arange(3)).ravel()[:, None] == np.arange(5)).astype(float)
-
-
-def _form_sums(law: BulkLaw) -> tuple[list[float], Array]:
-    """v, theta_perp, w_f', w_f on theta; what takes averages over 1 + b1 Y + b2 Y^2 (14) to those K is made of (33).
-
-    E[Y/D], E[Y^2/D] and those with u^2; of v, theta_perp, w_f', w_f as polynomials F in Y the E[u Y F/D], then the
-    E[u Y^2 F/D]; E[Y^k F F'/D]/alpha0 for the _PAIRS.
-    """
-    vectors, pulled = frame(law)
-    frames = np.vstack([vectors, pulled])
-    on_theta, polynomials = frames[:, 0].tolist(), frames[:, 1:]
-    sums = np.zeros((12 + len(_POWERS), ROWS))
-    sums[0, 0] = sums[1, 1] = sums[2, ALONG.start] = sums[3, ALONG.start + 1] = 1.0
-    first = TILTED.start
-    sums[4:8, first : first + 3] = polynomials
-    sums[8:12, first + 1 : first + 4] = polynomials
-    products = polynomials[_LEFT, :, None] * (polynomials[_RIGHT, None, :] / law.batch_ratio)
-    sums[_ROWS_OF_PAIRS, _COLUMNS_OF_PAIRS] = products.reshape(-1, 9) @ _DEGREES
-    return on_theta, sums
-
-
-def _few_overlaps(law: BulkLaw, on: list[float], x: complex, gain: complex, sums: list[complex]) -> list[list[complex]]:
-    """K at x = beta tau and g = gain from `_form_sums`: `signal_overlaps` for one point, in a tenth of the time.
-
-    `on`: v, theta_perp, w_f' and w_f on theta.
-    """
-    S1, S2, T1, T2, *rest = sums
-    g, alpha0, nu, omega = gain, law.batch_ratio, law.turn, law.omega
-    at = blocks(law, g, S1, S2)
-    a, b, k, n = at.trace, at.bridge, at.rest, at.n
-    stretch = (omega + k * nu * nu / alpha0) * T2
-    slant = law.root + nu * T1 + g * b * nu * nu * T2 / alpha0
-    bend = a * nu * nu * T2 / alpha0
-    whole = (1.0 + g * stretch) * (1.0 + g * bend) + g * slant * slant
-    a_t, b_t, k_t = (1.0 + g * bend) / whole, slant / whole, (1.0 + g * stretch) / whole
-    (low, high), pairs = (rest[:4], rest[4:8]), rest[8:]
-    turned = nu / alpha0
-    m = [turned * b * y + at.steep * z for y, z in zip(low, high, strict=True)]
-    j = [turned * a * y for y in low]
-    p = turned * k * low[3] - (g * omega * b / alpha0) * high[3]
-    q = turned * b * low[3] + turned * turned * n * high[3]
-    along = [a_t * y + b_t * z for y, z in zip(m, j, strict=True)]
-    below, aside, crossed = a_t * p - g * b_t * q, b_t * p + k_t * q, 2.0 * b * turned
-
-    def noise(u: int, w: int) -> Any:
-        return g * a_t * m[u] * m[w] + g * b_t * (m[u] * j[w] + j[u] * m[w]) - k_t * j[u] * j[w]
-
-    f = on[3]
-
-    def resolvent(u: int, w: int, pair: complex) -> Any:
-        """u.H w."""
-        return a_t * on[u] * on[w] - g * (on[u] * along[w] + along[u] * on[w] - noise(u, w)) + a * pair
-
-    corner = (stretch * (1.0 + g * bend) + slant * slant) / whole
-
-    def filled(u: int, w: int, start: int) -> Any:
-        """u.(1 - H) w/g."""
-        own = at.filled * pairs[start] + crossed * pairs[start + 1] + at.steep * pairs[start + 2]
-        return corner * on[u] * on[w] + on[u] * along[w] + along[u] * on[w] + own - noise(u, w)
-
-    def bridge(u: int, start: int) -> Any:
-        """u.H P w_f."""
-        own = b * pairs[start] + turned * n * pairs[start + 1]
-        seen = a_t * m[u] * p - g * b_t * m[u] * q + b_t * j[u] * p + k_t * j[u] * q
-        return on[u] * (b_t * f + below) + (k_t * j[u] - g * b_t * m[u]) * f + own - g * seen
-
-    squared = (bend * (1.0 + g * stretch) + slant * slant) / whole * f * f + 2.0 * f * aside
-    squared += at.turned * pairs[18] + crossed * pairs[19] + at.flat * pairs[20]
-    squared += a_t * p * p - g * (2.0 * b_t * p * q + k_t * q * q)
-    v_h, p_h = resolvent(0, 2, pairs[9]) + bridge(0, 12), resolvent(1, 2, pairs[10]) + bridge(1, 14)
-    h_h = resolvent(2, 2, pairs[11]) + 2.0 * bridge(2, 16) + squared
-    v_v, v_p, p_p = filled(0, 0, 0), filled(0, 1, 3), filled(1, 1, 6)
-    plain = resolvent(0, 0, pairs[0])
+    form = forms(law, gain, frame, sums)
+    # Of v, theta_perp and h = P w_f + w_f'.
+    v_h, p_h = form.resolvent(0, 2) + form.bridge(0), form.resolvent(1, 2) + form.bridge(1)
+    h_h = form.resolvent(2, 2) + 2.0 * form.bridge(2) + form.turned
+    v_v, v_p, p_p, plain = form.filled(0, 0), form.filled(0, 1), form.filled(1, 1), form.resolvent(0, 0)
     v, perp, norm = law.independent
     first, second = x * (v_h / plain + v * norm), x * (v_p / plain + v * perp)
-    cross = x * (p_h + g * v_p * v_h / plain + norm * perp)
+    cross = x * (p_h + gain * v_p * v_h / plain + norm * perp)
     return [
         [x * (v_v / plain + v * v), first, second],
-        [first, x * (law.norm_variance - g * (h_h - v_h * v_h / plain) + norm * norm), cross],
-        [second, cross, x * (p_p + g * v_p * v_p / plain + perp * perp)],
+        [first, x * (law.norm_variance - gain * (h_h - v_h * v_h / plain) + norm * norm), cross],
+        [second, cross, x * (p_p + gain * v_p * v_p / plain + perp * perp)],
     ]

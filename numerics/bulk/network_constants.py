@@ -41,10 +41,8 @@ _POLE_STEP = 0.34
 _NOISE_REACH = 9.0
 _MOST_DOUBLINGS = 6
 # Products of nodes of u and of the noise: this many, and the averages over the grid that they leave, take some twenty
-# seconds. Where the noise has more nodes than twice the second number, those of u are added one by one, without a table
-# of them all.
+# seconds.
 _MOST_NODES = 2 * 10**8
-_LONG_ROW = 2000
 # Nodes of the grid in y: two rules with some thirty numbers a node take two gigabytes then.
 _MOST_PLACES = 4 * 10**6
 # Nodes times places of an average that are looked at together: what stays in the cache, whatever the noise asks for.
@@ -191,10 +189,6 @@ class Labels:
         factors[1:] *= shrunk
         return np.asarray(self.table @ factors.T)
 
-    def averaged(self, b1: float, b2: float) -> Array:
-        """The averages over 1 + b1 Y + b2 Y^2 alone, (14,)."""
-        return np.asarray(self.table @ (1.0 / (1.0 + self.nodes * (b1 + b2 * self.nodes))))
-
     def over_each(self, b1: Array, b2: Array, rows: int = ROWS) -> Array:
         """As `over` at P places at once, so many rows of it, (rows, 3, P)."""
         found = np.zeros((rows, 3, len(b1)))
@@ -213,14 +207,9 @@ class Labels:
                 found[:, row] -= table @ factor
         return found
 
-    def sums(self, b1: float, b2: float) -> tuple[float, float]:
-        """E[Y/D] and E[Y^2/D], D = 1 + b1 Y + b2 Y^2."""
-        first, second = (self.table[:2] @ (1.0 / (1.0 + self.nodes * (b1 + b2 * self.nodes)))).tolist()
-        return first, second
-
     def moved_sums(self, b1: float, b2: float) -> tuple[float, float, float, float, float]:
-        """E[Y/D], E[Y^2/D], and E[Y^2/D^2], E[Y^3/D^2], E[Y^4/D^2], which are minus their derivatives: that of the
-        first in b1; in b2 and of the second in b1; of the second in b2."""
+        """With D = 1 + b1 Y + b2 Y^2: E[Y/D], E[Y^2/D], and E[Y^2/D^2], E[Y^3/D^2], E[Y^4/D^2], which are minus their
+        derivatives: that of the first in b1; in b2 and of the second in b1; of the second in b2."""
         shrunk = 1.0 / (1.0 + self.nodes * (b1 + b2 * self.nodes))
         first, second = (self.table[:2] @ shrunk).tolist()
         shrunk *= shrunk
@@ -243,7 +232,7 @@ def labels(target: Activation, noise: float, largest: float, centre: float = 0.0
     for refine in range(1, _MOST_DOUBLINGS + 1):
         fine = _labels(*given, refine)
         # With l and without: what grows with y is felt without, poles close to the line with it.
-        before, after = (rule.averaged(first, largest) for rule in (coarse, fine))
+        before, after = (rule.over(first, largest)[:, 0] for rule in (coarse, fine))
         left = max(_apart(before, after, row_sizes(after, first, largest)), _plainly_apart(*given, refine))
         if left < _AGREEMENT:
             break
@@ -311,51 +300,29 @@ def _blurred(y: Array, moments: Array, width: float, step: float, largest: float
     """The rule after y is blurred by a normal variable of the given width: one grid in y, whatever u it came from."""
     reach_ = math.ceil(_NOISE_REACH * width / step)
     centres = np.rint(y / step).astype(np.int64)
-    on_grid = int(np.minimum(np.diff(np.unique(centres)), 2 * reach_ + 1).sum()) + 2 * reach_ + 1
+    distinct = np.unique(centres)
+    # Each centre brings the places around it that the one before has not brought.
+    firsts = np.maximum(distinct - reach_, np.concatenate([distinct[:1] - reach_, distinct[:-1] + reach_ + 1]))
+    brought = distinct + reach_ + 1 - firsts
+    on_grid = int(brought.sum())
     if len(y) * (2 * reach_ + 1) > _MOST_NODES or on_grid > _MOST_PLACES:
         raise ModelError(
             f"the network's bulk averages 1/(1 + y^2 l) over labels with noise {width**2:g}, here at leverages l up to "
             f"{largest:.3g}, which takes more than {_MOST_PLACES:.0e} nodes: take a smaller eta, a larger alpha0 or "
             "less noise, for example eta = 3"
         )
-    if reach_ > _LONG_ROW:
-        return _blurred_by_rows(y, moments, width, step, centres, reach_)
-    places = centres[:, None] + np.arange(-reach_, reach_ + 1)
-    e = (places * step - y[:, None]) / width
-    shares = np.exp(-0.5 * e * e) * (step / width / math.sqrt(2.0 * math.pi))
-    grid, index = _distinct(places.ravel())
-    blurred = [np.bincount(index, (shares * moment[:, None]).ravel(), len(grid)) for moment in moments]
-    return np.asarray(grid * step, dtype=float), np.stack(blurred)
-
-
-def _distinct(places: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.intp]]:
-    """The distinct places in order, and where each stands among them; by counting unless they lie far apart."""
-    first = int(places.min())
-    span = int(places.max()) - first + 1
-    if span > 4 * len(places):
-        distinct, index = np.unique(places, return_inverse=True)
-        return distinct, index
-    taken = np.zeros(span, dtype=bool)
-    taken[places - first] = True
-    if taken.all():
-        return np.arange(first, first + span), places - first
-    return np.flatnonzero(taken) + first, (np.cumsum(taken) - 1)[places - first]
-
-
-def _blurred_by_rows(
-    y: Array, moments: Array, width: float, step: float, centres: NDArray[np.int64], reach_: int
-) -> tuple[Array, Array]:
-    """The same, node by node of y: in the memory of the grid."""
     order = np.arange(-reach_, reach_ + 1)
-    distinct = np.unique(centres)
-    firsts = np.maximum(distinct - reach_, np.concatenate([[distinct[0] - reach_], distinct[:-1] + reach_ + 1]))
-    grid = np.concatenate([np.arange(a, c + reach_ + 1) for a, c in zip(firsts, distinct, strict=True)])
+    grid = np.arange(on_grid) + np.repeat(firsts - np.cumsum(brought) + brought, brought)
     starts = np.searchsorted(grid, centres - reach_)
     blurred = np.zeros((len(moments), len(grid)))
-    for k, (centre, start) in enumerate(zip(centres, starts, strict=True)):
-        e = ((centre + order) * step - y[k]) / width
+    size = _AT_ONCE // len(order) + 1
+    for some in (slice(start, start + size) for start in range(0, len(y), size)):
+        e = ((centres[some, None] + order) * step - y[some, None]) / width
         shares = np.exp(-0.5 * e * e) * (step / width / math.sqrt(2.0 * math.pi))
-        blurred[:, start : start + len(order)] += shares * moments[:, k, None]
+        index = starts[some, None] + (order + reach_)
+        low, high = int(index.min()), int(index.max()) + 1
+        for row, moment in zip(blurred, moments, strict=True):
+            row[low:high] += np.bincount((index - low).ravel(), (shares * moment[some, None]).ravel())
     return grid * step, blurred
 
 

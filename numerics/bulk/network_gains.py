@@ -23,9 +23,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from giantsteps.numerics.bulk.network import frame, signal_overlaps
+from giantsteps.numerics.bulk.network import signal_overlaps, signal_vectors
 from giantsteps.numerics.bulk.network_law import BulkLaw
-from giantsteps.numerics.bulk.resolvent import block_slopes, blocks
+from giantsteps.numerics.bulk.resolvent import Frame, block_slopes, blocks
 from giantsteps.numerics.gaussian.quadrature import ROUNDING
 from giantsteps.numerics.gradient_steps.law import StepsLaw
 
@@ -200,10 +200,9 @@ def _slopes() -> Array:
 
 def _functions(law: BulkLaw, g: Array) -> Array:
     """f and the entries of M at g after one step, (7, N)."""
-    b = _places(law, g)
-    over = law.labels.over_each(*b)[:, 0]
-    vectors, pulled = frame(law)
-    matrix = signal_overlaps(law, vectors, pulled, np.ones_like(g), g, over)
+    over = law.labels.over_each(*_places(law, g))[:, 0]
+    frame = Frame.of(signal_vectors(law))
+    matrix = np.array(signal_overlaps(law, 1.0, g, frame, frame.sums @ over))
     return np.concatenate([blocks(law, g, over[0], over[1]).filled[None], matrix[_ROWS, _COLUMNS]])
 
 

@@ -35,37 +35,6 @@ from giantsteps.numerics.models.model import Model, ModelError
 
 
 @dataclass(frozen=True)
-class IsotropicLabels:
-    """The averages that make B = c: P = 0, and omega A replaced by its mean omega E[y^2]; of E[y] nothing depends."""
-
-    square: float = 1.0
-    mean: float = 0.0
-
-    @property
-    def first(self) -> Array:
-        """E[u y^k], which nothing depends on."""
-        return np.zeros(3)
-
-    def over(self, b1: float, b2: float) -> Array:
-        """As `Labels.over` with A = E[y^2]: no average depends on b1 or b2."""
-        found = np.zeros((ROWS, 3))
-        found[[1, 13], 0] = self.square
-        return found
-
-    def over_each(self, b1: Array, b2: Array, rows: int = ROWS) -> Array:
-        """As `Labels.over_each` with A = E[y^2]."""
-        return np.repeat(self.over(0.0, 0.0)[:rows, :, None], len(b1), axis=2)
-
-    def sums(self, b1: float, b2: float) -> tuple[float, float]:
-        """As `Labels.sums` with A = E[y^2]."""
-        return 0.0, self.square
-
-    def moved_sums(self, b1: float, b2: float) -> tuple[float, float, float, float, float]:
-        """As `Labels.moved_sums` with A = E[y^2]: neither depends on b1 or b2."""
-        return 0.0, self.square, 0.0, 0.0, 0.0
-
-
-@dataclass(frozen=True)
 class BulkLaw:
     """The law of the bulk rows: all that the deterministic equivalent needs to know, every entry O(1) in d.
 
@@ -78,7 +47,7 @@ class BulkLaw:
 
     omega: float
     batch_ratio: float
-    labels: Labels | IsotropicLabels
+    labels: Labels
     direction: tuple[float, float, float]
     perpendicular: tuple[float, float, float]
     pulled: tuple[float, float, float]
@@ -240,8 +209,12 @@ def isotropic_law(bulk: float, alignment: float, *, gaussian_rows: bool = False)
     perpendicular = (0.0, 1.0, 0.0) if across == 0.0 else (across, -alignment, 0.0)
     variance = 2.0 * bulk**2 if gaussian_rows else 0.0
     nothing = (0.0, 0.0, 0.0)
+    # A is replaced by its mean E[Y^2] = 1, whatever b1 and b2: the one node is 0. Of E[Y] nothing depends.
+    table, moments = np.zeros((ROWS, 1)), np.zeros(9)
+    table[[1, 13]] = moments[2] = 1.0
+    one = Labels(np.zeros(1), table, np.zeros(3), moments)
     # Without P: bulk - 1 beside P = 1 would lose the digits of a small bulk.
-    return BulkLaw(bulk, 1.0, IsotropicLabels(), along, perpendicular, nothing, nothing, variance, root=0.0)
+    return BulkLaw(bulk, 1.0, one, along, perpendicular, nothing, nothing, variance, root=0.0)
 
 
 Array = NDArray[np.float64]
@@ -295,7 +268,7 @@ def groups_law(laws: tuple[BulkLaw, ...], fractions: tuple[float, ...]) -> Group
     largest = max(laws, key=lambda law: law.omega + law.turn**2)
     rule, turn, gain = largest.labels, np.array([law.turn for law in laws]), np.array([law.omega for law in laws])
     root = np.ones(len(laws))
-    if isinstance(rule, IsotropicLabels):
+    if not largest.root:
         # B = c: no label enters but through |n_1|^2.
         root, gain = np.sqrt([law.bulk for law in laws]), np.zeros(len(laws))
         size = math.sqrt(rule.square)

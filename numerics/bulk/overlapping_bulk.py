@@ -30,6 +30,7 @@ the norms of the rows, whose fluctuations are left out.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -66,8 +67,8 @@ class TurnedBulk:
     batch_ratio: float
     bulk: float
     samples: Samples
-    direction: tuple[float, float, float]
-    perpendicular: tuple[float, float, float]
+    direction: Array
+    perpendicular: Array
 
 
 class TurnedEquivalent(OneGroup):
@@ -138,26 +139,26 @@ class TurnedEquivalent(OneGroup):
         columns = [self._equations(C, shift, x + 1j * _STEP * one).imag / _STEP for one in np.eye(4)]
         return np.array(columns).T
 
-    def _weights(self, x: NDArray[Any]) -> tuple[NDArray[Any], ...]:
-        """W' = W (1 + G W/alpha0)^-1 as (W'_11, W'_12, W'_22), and j, (n,) each: for W = [[p, q], [q, 0]]."""
+    def _plain(self, g: Any) -> NDArray[Any]:
+        """Z."""
+        root = np.sqrt(g * (1.0 - self.law.overlap))
+        return np.array([[1.0, root], [root, -1.0]])
+
+    def _weights(self, x: NDArray[Any]) -> tuple[tuple[NDArray[Any], ...], tuple[NDArray[Any], ...]]:
+        """W' = W (1 + G W/alpha0)^-1, row by row, and j, (n,) each: for W = [[p, q], [q, 0]]."""
         g, alpha0, samples = x[0], self.law.batch_ratio, self.law.samples
         a, b, c = x[1:] / alpha0
         p, q = g * samples.noise, np.sqrt(g * (1.0 - self.law.overlap)) * samples.turn
         # det(1 + G W) and W adj: elementary for two rows.
         determinant = 1.0 + a * p + 2.0 * b * q + (b * b - a * c) * q * q
-        first = (p - c * q * q) / determinant
-        second = (q + b * q * q) / determinant
-        third = -a * q * q / determinant
-        return first, second, third, (1.0 + b * q) / determinant, -(a * q) / determinant
+        mixed = (q + b * q * q) / determinant
+        turned = (p - c * q * q) / determinant, mixed, mixed, -a * q * q / determinant
+        return turned, ((1.0 + b * q) / determinant, -(a * q) / determinant)
 
     def _equations(self, C: Any, shift: Any, x: NDArray[Any]) -> NDArray[Any]:
         """G (Z + E[W']) - 1 in its first three entries, and D g + C (1 - G_11) - beta C over beta C."""
         g, G = x[0], np.array([[x[1], x[2]], [x[2], x[3]]])
-        first, second, third, *_ = self._weights(x)
-        weights = self.law.samples.weights
-        root = np.sqrt(g * (1.0 - self.law.overlap))
-        self_energy = np.array([[weights @ first, weights @ second], [weights @ second, weights @ third]])
-        product = G @ (np.array([[1.0, root], [root, -1.0]]) + self_energy)
+        product = G @ (self._plain(g) + _averaged((self.law.samples.weights,), self._weights(x)[0]).reshape(2, 2))
         filled = (shift * g / C + 1.0 - x[1]) / self.beta - 1.0
         return np.array([filled, product[0, 0] - 1.0, product[0, 1], product[1, 1] - 1.0])
 
@@ -165,13 +166,8 @@ class TurnedEquivalent(OneGroup):
         """(T, tau) and K once x is known; complex arguments serve the derivatives."""
         g, beta = x[0], self.beta
         tau = g / (C * beta)
-        forms = self.forms(x)
-        v, perp = self._vectors
-        identity = self._gram()
-        along, mixed, across = v @ forms @ v, v @ forms @ perp, perp @ forms @ perp
         # (1 - H)/g on v and theta_perp, and with v taken out of the readout's inputs.
-        rest = (v @ identity @ v - along, v @ identity @ perp - mixed, perp @ identity @ perp - across)
-        moment = np.array([[rest[0], rest[1]], [rest[1], rest[2]]]) / g
+        moment = self._vectors @ (self._gram() - self.forms(x)) @ self._vectors.T / g
         seen = moment + g * np.outer(moment[0], moment[0]) / (1.0 - g * moment[0, 0])
         return np.array([(1.0 - shift * tau) / C, tau]), beta * tau * seen
 
@@ -185,29 +181,18 @@ class TurnedEquivalent(OneGroup):
 
     def forms(self, x: NDArray[Any]) -> NDArray[Any]:
         """(1 + g B)^-1 on theta, e and w."""
-        samples, alpha0 = self.law.samples, self.law.batch_ratio
-        first, second, third, j_first, j_second = self._weights(x)
-        g = x[0]
-        root = np.sqrt(g * (1.0 - self.law.overlap))
-        w, s = samples.weights, (samples.u, samples.t)
+        samples, (turned, j) = self.law.samples, self._weights(x)
+        u, t, pulled = samples.u, samples.t, samples.weights * samples.pull
+        noise = _averaged([samples.weights * s for s in (u * u, u * t, u * t, t * t)], turned)
         # Rows (theta, 1), (theta, 2), (e, 1); the second component of e is not there.
-        inverse = np.empty((3, 3), dtype=np.asarray(x).dtype)
-        blocks = {(i, k): [w @ (part * s[i] * s[k]) for part in (first, second, third)] for i in (0, 1) for k in (0, 1)}
-        inverse[0, 0] = 1.0 + blocks[0, 0][0]
-        inverse[0, 1] = inverse[1, 0] = root + blocks[0, 0][1]
-        inverse[1, 1] = -1.0 + blocks[0, 0][2]
-        inverse[0, 2] = inverse[2, 0] = blocks[0, 1][0]
-        inverse[1, 2] = inverse[2, 1] = blocks[0, 1][1]
-        inverse[2, 2] = 1.0 + blocks[1, 1][0]
-        N = np.linalg.inv(inverse)
-        pulled = w * samples.pull
-        force = np.array([pulled @ (j_first * s[0]), pulled @ (j_second * s[0]), pulled @ (j_first * s[1])])
+        whole = np.kron(np.eye(2), self._plain(x[0])) + noise.reshape(2, 2, 2, 2).swapaxes(1, 2).reshape(4, 4)
+        N = np.linalg.inv(whole[:3, :3])
+        force = _averaged((pulled * u, pulled * t), j).ravel()[:3]
         along = N @ force
-        own = (pulled * samples.pull) @ (x[1] * j_first + x[2] * j_second) / alpha0
-        forms = np.empty_like(inverse)
-        forms[0, 0], forms[1, 1] = N[0, 0], N[2, 2]
-        forms[0, 1] = forms[1, 0] = N[0, 2]
-        forms[0, 2] = forms[2, 0] = along[0]
-        forms[1, 2] = forms[2, 1] = along[2]
-        forms[2, 2] = force @ along + own
-        return forms
+        own = x[1:3] @ _averaged((pulled * samples.pull,), j)[0] / self.law.batch_ratio
+        return np.block([[N[::2, ::2], along[::2, None]], [along[None, ::2], force @ along + own]])
+
+
+def _averaged(weights: Sequence[Array], values: Sequence[NDArray[Any]]) -> NDArray[Any]:
+    """Each of the values by each of the weights, (weights, values)."""
+    return np.array([[weight @ value for value in values] for weight in weights])

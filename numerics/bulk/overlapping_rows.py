@@ -164,11 +164,7 @@ def turned_bulk(network: Network, step: float = COARSE_STEP) -> TurnedBulk:
     v = np.array([0.0, math.sqrt(overlap), rate]) / after.spike
     across = math.sqrt((1.0 - after.alignment) * (1.0 + after.alignment))
     perpendicular = (np.array([1.0, 0.0, 0.0]) - after.alignment * v) / across
-    return TurnedBulk(overlap, alpha0, after.bulk, samples, _triple(v), _triple(perpendicular))
-
-
-def _triple(x: Array) -> tuple[float, float, float]:
-    return float(x[0]), float(x[1]), float(x[2])
+    return TurnedBulk(overlap, alpha0, after.bulk, samples, v, perpendicular)
 
 
 def _labels(network: Network, step: float) -> tuple[Array, Array, Array]:

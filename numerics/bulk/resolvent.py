@@ -18,19 +18,14 @@ from averages over D with u and u^2. Everything is written so that nothing cance
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from giantsteps.numerics.bulk.network_constants import ALONG, POWERS, TILTED, Labels
-
-Array = NDArray[np.float64]
-
-# Y^(k + l + m) for k, l = 1, 2, 3 and m = 0, 1, 2, in the rows of POWERS.
-_PAIRS = np.add.outer(np.arange(1, 4), np.arange(3))
-_SHIFTED = np.add.outer(np.arange(3), _PAIRS)
+from giantsteps.numerics.bulk.network_constants import ALONG, ROWS, TILTED, Labels
 
 
 class RowLaw(Protocol):
@@ -135,79 +130,102 @@ def _triple(values: list[float]) -> Triple:
     return first, second, third
 
 
+# Y^i Y^j is Y^(i + j): from the nine products of coefficients to the five of a product of polynomials.
+_DEGREES = (np.add.outer(np.arange(3), np.arange(3)).ravel()[:, None] == np.arange(5)).astype(float)
+
+
 @dataclass(frozen=True)
-class Forms:
-    """H, (1 - H)/g, H P and P H P on (theta, n_1, n_2, n_3), each (4, 4, ...)."""
+class Frame:
+    """Vectors on (theta, n_1, n_2, n_3) between which forms are taken; P acts on the last of them.
 
-    resolvent: NDArray[Any]
-    filled: NDArray[Any]
-    bridge: NDArray[Any]
-    turned: NDArray[Any]
+    on_theta (m,): their components on theta. sums: what takes averages over D (14, ...) to E[Y/D], E[Y^2/D], those with
+    u^2, of the vectors as polynomials F in Y the E[u Y F/D] and then the E[u Y^2 F/D], and E[Y^k F F'/D], k = 0, 1, 2,
+    pair by pair.
+    """
+
+    on_theta: list[Any]
+    sums: NDArray[Any]
+
+    @classmethod
+    def of(cls, vectors: NDArray[Any]) -> Frame:
+        """The frame of vectors (m, 4), numbers of any kind."""
+        m, polynomials, first = len(vectors), vectors[:, 1:], TILTED.start
+        left, right = np.triu_indices(m)
+        sums = np.zeros((4 + 2 * m + 3 * len(left), ROWS), dtype=vectors.dtype)
+        sums[0, 0] = sums[1, 1] = sums[2, ALONG.start] = sums[3, ALONG.start + 1] = 1.0
+        sums[4 : 4 + m, first : first + 3] = polynomials
+        sums[4 + m : 4 + 2 * m, first + 1 : first + 4] = polynomials
+        products = (polynomials[left, :, None] * polynomials[right, None, :]).reshape(-1, 9) @ _DEGREES
+        for k in range(3):
+            sums[4 + 2 * m + k :: 3, 1 + k : 6 + k] = products
+        return cls(vectors[:, 0].tolist(), sums)
 
 
-def forms(law: RowLaw, g: Any, at: Blocks, averages: NDArray[Any]) -> Forms:
-    """The forms from the averages over D, (14, ...); g and the blocks have the shape of an average."""
-    alpha0, nu = law.batch_ratio, law.turn
-    (T1, T2), U = averages[ALONG], averages[TILTED]
-    low, high = U[:3], U[1:]
+class Forms(NamedTuple):
+    """u.H w and u.(1 - H) w/g of vectors of a frame by their places, u no later than w; u.H P f and f.P H P f for the
+    last one, f.
+    """
+
+    resolvent: Callable[[int, int], Any]
+    filled: Callable[[int, int], Any]
+    bridge: Callable[[int], Any]
+    turned: Any
+
+
+def forms(law: RowLaw, gain: Any, frame: Frame, sums: Sequence[Any] | NDArray[Any]) -> Forms:
+    """The forms at g = gain from `Frame.sums` of the averages over D: all numbers, or arrays of one shape."""
+    S1, S2, T1, T2, *rest = sums
+    on, m = frame.on_theta, len(frame.on_theta)
+    low, high, pairs = rest[:m], rest[m : 2 * m], rest[2 * m :]
+    g, alpha0, omega, nu = gain, law.batch_ratio, law.omega, law.turn
+    at = blocks(law, g, S1, S2)
     a, b, k, n = at.trace, at.bridge, at.rest, at.n
+    turned = nu / alpha0
     # theta: as the traces, with u^2 in the averages.
-    stretch = (law.omega + k * nu * nu / alpha0) * T2
-    slant = law.root + nu * T1 + g * b * nu * nu * T2 / alpha0
-    bend = a * nu * nu * T2 / alpha0
+    stretch = (omega + k * nu * turned) * T2
+    slant = law.root + nu * T1 + g * b * nu * turned * T2
+    bend = a * nu * turned * T2
     whole = (1.0 + g * stretch) * (1.0 + g * bend) + g * slant * slant
     a_t, b_t, k_t = (1.0 + g * bend) / whole, slant / whole, (1.0 + g * stretch) / whole
-    # What a sample's own weight does to n_k: in the first block, and in the second.
-    m = (nu * b / alpha0) * low + at.steep * high
-    j = (nu * a / alpha0) * low
-    p = (nu * k / alpha0) * low - (g * law.omega * b / alpha0) * high
-    q = (nu * b / alpha0) * low + (nu * nu * n / alpha0**2) * high
-    powers = averages[POWERS]
-    pairs = powers[_SHIFTED] / alpha0
-    crossed = 2.0 * b * nu / alpha0
+    corner = (stretch * (1.0 + g * bend) + slant * slant) / whole
+    # What a sample's own weight does to a vector: in the first block, and in the second.
+    first = [turned * b * y + at.steep * z for y, z in zip(low, high, strict=True)]
+    second = [turned * a * y for y in low]
+    along = [a_t * y + b_t * z for y, z in zip(first, second, strict=True)]
+    p = turned * k * low[-1] - (g * omega * b / alpha0) * high[-1]
+    q = turned * b * low[-1] + turned * turned * n * high[-1]
+    f, below, aside, crossed = on[-1], a_t * p - g * b_t * q, b_t * p + k_t * q, 2.0 * b * turned
 
-    # Every product of two of them at once: [x, y] is the outer product of x and y.
-    rows = np.stack([m, j, p, q])
-    outer = rows[:, None, :, None] * rows[None, :, None, :]
-    M, J, P, Q = range(4)
+    def place(u: int, w: int) -> int:
+        """Where E[Y^k F F'/D] begin, for u <= w."""
+        return 3 * (u * (2 * m - u - 1) // 2 + w)
 
-    noise = g * a_t * outer[M, M] + g * b_t * (outer[M, J] + outer[J, M]) - k_t * outer[J, J]
-    along = a_t * m + b_t * j
-    below = a_t * p - g * b_t * q
-    aside = b_t * p + k_t * q
-    resolvent = _framed(a_t, -g * along, -g * along, g * noise + a * pairs[0])
-    filled = _framed(
-        (stretch * (1.0 + g * bend) + slant * slant) / whole,
-        along,
-        along,
-        at.filled * pairs[0] + crossed * pairs[1] + at.steep * pairs[2] - noise,
-    )
-    bridge = _framed(
-        b_t,
-        below,
-        k_t * j - g * b_t * m,
-        b * pairs[0]
-        + (nu * n / alpha0) * pairs[1]
-        - g * (a_t * outer[M, P] - g * b_t * outer[M, Q] + b_t * outer[J, P] + k_t * outer[J, Q]),
-    )
-    turned = _framed(
-        (bend * (1.0 + g * stretch) + slant * slant) / whole,
-        aside,
-        aside,
-        at.turned * pairs[0]
-        + crossed * pairs[1]
-        + at.flat * pairs[2]
-        + a_t * outer[P, P]
-        - g * (b_t * (outer[P, Q] + outer[Q, P]) + k_t * outer[Q, Q]),
-    )
-    return Forms(resolvent, filled, bridge, turned)
+    def noise(u: int, w: int) -> Any:
+        mixed = first[u] * second[w] + second[u] * first[w]
+        return g * a_t * first[u] * first[w] + g * b_t * mixed - k_t * second[u] * second[w]
 
+    def resolvent(u: int, w: int) -> Any:
+        return (
+            a_t * on[u] * on[w]
+            - g * (along[w] * on[u] + along[u] * on[w] - noise(u, w))
+            + a * pairs[place(u, w)] / alpha0
+        )
 
-def _framed(corner: Any, row: NDArray[Any], column: NDArray[Any], rest: NDArray[Any]) -> NDArray[Any]:
-    """[[corner, row], [column, rest]]."""
-    framed = np.empty((4, 4, *row.shape[1:]), dtype=rest.dtype)
-    framed[0, 0], framed[0, 1:], framed[1:, 0], framed[1:, 1:] = corner, row, column, rest
-    return framed
+    def filled(u: int, w: int) -> Any:
+        at_pair = place(u, w)
+        own = at.filled * pairs[at_pair] + crossed * pairs[at_pair + 1] + at.steep * pairs[at_pair + 2]
+        return corner * on[u] * on[w] + along[w] * on[u] + along[u] * on[w] + own / alpha0 - noise(u, w)
+
+    def bridge(u: int) -> Any:
+        at_pair = place(u, m - 1)
+        own = (b * pairs[at_pair] + turned * n * pairs[at_pair + 1]) / alpha0
+        seen = first[u] * below + second[u] * aside
+        return (b_t * f + below) * on[u] + (k_t * second[u] - g * b_t * first[u]) * f + own - g * seen
+
+    squared = (bend * (1.0 + g * stretch) + slant * slant) / whole * f * f + 2.0 * aside * f
+    squared += (at.turned * pairs[-3] + crossed * pairs[-2] + at.flat * pairs[-1]) / alpha0
+    squared += a_t * p * p - g * (2.0 * b_t * p * q + k_t * q * q)
+    return Forms(resolvent, filled, bridge, squared)
 
 
 # Where (b1, b2) have all but stopped to change with g, from where they start to; and to what share they are wanted.

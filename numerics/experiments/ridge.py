@@ -341,7 +341,11 @@ OF_LETTERS = ("test_error", "training_error", "zeta", "psi")
 def _experiment(job: Job) -> tuple[Row, ...]:
     """One seed: draw the map, fit the readouts, measure. One row of observables per ridge."""
     weights, batch, *streams = job.streams
-    drawn = draw(job, weights, batch)
+    return measured(draw(job, weights, batch), job, streams)
+
+
+def measured(drawn: FeatureMap, job: Job, streams: Sequence[np.random.Generator]) -> tuple[Row, ...]:
+    """The ridge readouts on one draw of the features, a row of observables per ridge; streams as `ridge_readouts`."""
     readout, errors = ridge_readouts(drawn, job.model, job.sizes, job.ridges, streams, job.inputs)
     if job.kind == "equivalent" and isinstance(job.model, Model):
         errors = [exact_test_error(drawn, job.model, a) for a in readout.a.T]

@@ -27,9 +27,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from giantsteps.derivations.activations.activation import Activation
-from giantsteps.numerics.bulk.network import frame, signal_overlaps
+from giantsteps.numerics.bulk.network import signal_overlaps, signal_vectors
 from giantsteps.numerics.bulk.network_law import step_laws
-from giantsteps.numerics.bulk.resolvent import Blocks, block_slopes, blocks, forms
+from giantsteps.numerics.bulk.resolvent import Blocks, Frame, block_slopes, blocks, forms
 from giantsteps.numerics.gaussian.evaluate import compile_numpy
 from giantsteps.numerics.gaussian.nodes import PANEL_ORDER, density
 from giantsteps.numerics.gaussian.quadrature import integrand, reach
@@ -67,7 +67,7 @@ class NetworkEquations(Equations):
         (self.law,) = step_laws(model)
         centre = model.groups[0].weight * even_part(model.activation).mean
         self.labels = label_line(model.target, model.noise, centre)
-        self._vectors, self._pulled = frame(self.law)
+        self._frame = Frame.of(signal_vectors(self.law))
         self._places = (0j, 0j)
 
     def _table(self, b1: complex, b2: complex) -> Table:
@@ -160,13 +160,11 @@ class NetworkEquations(Equations):
     @property
     def rows(self) -> RowLaw:
         """v.B v, h.v and v_c, with the part of Gaussian initial rows that is independent of the rest."""
-        over = self.law.labels.over(0.0, 0.0)[:, 0]
-        found = forms(self.law, 0.0, blocks(self.law, 0.0, over[0], over[1]), over)
-        v, h = self._vectors[0], self._vectors[2]
+        found = forms(self.law, 0.0, self._frame, self._frame.sums @ self.law.labels.over(0.0, 0.0)[:, 0])
         own_v, _, own_norm = self.law.independent
         return RowLaw(
-            np.array([v @ found.filled @ v + own_v**2]),
-            np.array([v @ found.resolvent @ h + v @ found.bridge @ self._pulled + own_v * own_norm]),
+            np.array([found.filled(0, 0) + own_v**2]),
+            np.array([found.resolvent(0, 2) + found.bridge(0) + own_v * own_norm]),
             np.array([self.law.norm_variance + own_norm**2]),
         )
 
@@ -174,10 +172,9 @@ class NetworkEquations(Equations):
         """alpha/beta times K on (v, delta), at a real solution."""
         C, tau = float(self.conjugates(self.table(x), x)[0][0].real), float(x[1].real)
         found = self._resolve(complex(C), complex(tau))
-        over = self.law.labels.over(found.b1.real, found.b2.real)[:, :1]
-        solution, gain = np.array([self.beta * tau]), np.array([self.beta * C * tau])
-        overlaps = signal_overlaps(self.law, self._vectors, self._pulled, solution, gain, over)
-        return np.asarray(self.ratio * overlaps[:2, :2, 0].real)
+        sums = self._frame.sums @ self.law.labels.over(found.b1.real, found.b2.real)[:, 0]
+        overlaps = signal_overlaps(self.law, self.beta * tau, self.beta * C * tau, self._frame, sums)
+        return np.asarray(self.ratio * np.array(overlaps)[:2, :2])
 
 
 def _sums(table: Table, b1: complex, b2: complex) -> tuple[tuple[complex, complex], tuple[complex, complex, complex]]:

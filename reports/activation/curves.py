@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from giantsteps.derivations.activations.activation import Activation
 from giantsteps.numerics.gaussian.least_squares import least_norm
+from giantsteps.reports.figures import canvas as figures
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -19,11 +20,6 @@ Array = NDArray[np.float64]
 
 _REACH = 3.0
 _POINTS = 301
-_COLUMNS, _ROWS = 61, 12
-# Of a row: what lies in the middle between two is drawn in the upper one, however it is rounded.
-_ROUNDING = 1e-9
-# Okabe and Ito's palette: colours that stay apart for colour-blind readers.
-_COLOURS = ("#333333", "#0072B2", "#D55E00", "#00785A", "#8B3A8B", "#B8860B")
 
 
 @dataclass(frozen=True)
@@ -72,6 +68,10 @@ def curves(activation: Activation, target: Activation, spike: float, bulk: float
     return Curves(
         spike, bulk, kappa, compile_numpy(target.expression)(kappa), at.mu0, kappa * at.mu1, at.mu2, *projections
     )
+
+
+# Of characters; and of a row: what lies in the middle between two is drawn in the upper one, however it is rounded.
+_COLUMNS, _ROWS, _ROUNDING = 61, 12, 1e-9
 
 
 def block_plot(found: Curves) -> str:
@@ -124,29 +124,26 @@ def in_proportion(lines: tuple[tuple[str, Array], ...]) -> list[tuple[str, Array
 
 def draw(found: Curves, title: str) -> Figure:
     """The figure: the functions of the activation on the left, the target and its projections on the right."""
-    from matplotlib.figure import Figure
-
-    canvas = Figure(figsize=(9.0, 3.6), layout="constrained")
-    left, right = canvas.subplots(1, 2)
-    styles = iter(zip(_COLOURS, ("-", "--", "-.", ":", "--", "-."), strict=True))
-    panels = (
+    canvas, left, right = figures.panels(2, size=(9.0, 3.6))
+    style = 0
+    shown = (
         (left, in_proportion(((r"$\mu_0$", found.mu0), (r"$\kappa\,\mu_1$", found.slope), (r"$\mu_2$", found.mu2)))),
         (
             right,
             [("target", found.target), (r"on $\mu_0$", found.on_mean), (r"on $\mu_0$, $\kappa\,\mu_1$", found.on_both)],
         ),
     )
-    for axes, lines in panels:
-        for (label, values), (colour, dash) in zip(lines, styles, strict=False):
-            axes.plot(found.kappa, values, color=colour, linestyle=dash, lw=1.6, label=label)
+    for axes, lines in shown:
+        for label, values in lines:
+            figures.line(axes, found.kappa, values, style, label, lw=1.6)
+            style += 1
         axes.set_xlabel(r"projection on the spike $\kappa$")
-        axes.grid(alpha=0.3)
         axes.legend(fontsize=8)
     left.set_title(f"{_short(title)}: r = {found.spike:g}, c = {found.bulk:g}", fontsize=9, parse_math=False)
     low, high = window(found)
     right.set_ylim(low - 0.05 * (high - low), high + 0.05 * (high - low))
     right.set_title("target and its projections", fontsize=9)
-    return canvas
+    return canvas  # type: ignore[no-any-return]
 
 
 def _short(text: str) -> str:

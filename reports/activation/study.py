@@ -26,7 +26,7 @@ from giantsteps.reports.activation.learning import Learning, bounds_at, warnings
 from giantsteps.reports.command_line.machine.allowance import OutOfTimeError, allowance
 
 if TYPE_CHECKING:
-    from giantsteps.reports.activation.formulas import Formulas
+    from giantsteps.reports.activation.formulas import Constant, Formulas
 
 # Hermite coefficients shown unless more are asked for, and where the search for the information exponent ends.
 SHOWN_ORDER = 8
@@ -59,15 +59,14 @@ Found = TypeVar("Found")
 
 @dataclass(frozen=True)
 class Coefficient:
-    """One number: its certificate, how many of its digits are certain, and its closed form with the state of its proof.
+    """One number: its certificate, how many of its digits are certain, and its closed form if it has one.
 
     `zero` says that it vanishes exactly, by symmetry or by a proved closed form.
     """
 
     certified: Certified
     digits: int
-    closed_form: str | None = None
-    proof: str | None = None
+    closed: Constant | None = None
     zero: bool = False
 
     @property
@@ -82,7 +81,8 @@ class Coefficient:
 
     def as_dict(self, most: int) -> dict[str, Any]:
         """The JSON of cli "coefficients": at most `most` digits are printed, each certain to one unit."""
-        common = {"digits": self.digits, "closed_form": self.closed_form, "proof": self.proof}
+        form = (None, None) if self.closed is None else (self.closed.text, self.closed.proof)
+        common = {"digits": self.digits, "closed_form": form[0], "proof": form[1]}
         if self.zero:
             return {"ball": "0"} | common
         if self.certified.ball is None:
@@ -402,7 +402,7 @@ def _coefficient(
     if proved and closed is not None and not zero and (certified.ball is None or certified.ball.contains(0)):
         certified = closed.certified(certified.bits)
     certain = digits if zero else 0 if certified.ball is None else certified.digits(digits)
-    return Coefficient(certified, certain, closed.text if closed else None, closed.proof if closed else None, zero)
+    return Coefficient(certified, certain, closed, zero)
 
 
 def _strip(activation: Activation) -> Any:

@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -121,6 +122,8 @@ def compare(
     # Before anything is simulated: what the theory is not built for is refused here.
     limit = predict(_model(subject, kind), learned=learned, basins=basins)
     simulations: list[Simulation] = []
+    given: dict[str, Any] = {"seeds": seeds, "seed": seed, "kind": kind, "learned": learned, "basins": basins}
+    run_at = partial(simulate, subject, **given, executor=executor)
     for k, dimension in enumerate(sorted(dimensions)):
         done = k * seeds
 
@@ -128,19 +131,7 @@ def compare(
             if progress is not None:
                 progress(done + count)
 
-        simulations.append(
-            simulate(
-                subject,
-                dimension=dimension,
-                seeds=seeds,
-                seed=seed,
-                kind=kind,
-                learned=learned,
-                basins=basins,
-                progress=step,
-                executor=executor,
-            )
-        )
+        simulations.append(run_at(dimension=dimension, progress=step))
     theories = tuple(
         predict(_model(run.model, kind), learned=learned, basins=basins, sizes=run.sizes) for run in simulations
     )

@@ -123,7 +123,7 @@ def advice(found: Compared) -> str:
 
     if found.shares is not None and found.shares.objection is not None:
         return found.shares.objection
-    decides = next(c for c in found.report.comparisons if c.observable == "test_error")
+    decides = found.report.comparison("test_error")
     caught = decides.smallest_detectable
     if decides.fit is None or caught is None:
         dimensions = decides.dimensions

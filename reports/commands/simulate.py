@@ -20,10 +20,10 @@ from giantsteps.reports.command_line.request import Request
 from giantsteps.reports.command_line.values import LARGEST_DIMENSION, MOST_SEEDS, parse_number
 
 if TYPE_CHECKING:
+    from giantsteps.numerics.bounds.learned_bias import LearnedBias
     from giantsteps.numerics.experiments.ridge import Simulation
     from giantsteps.numerics.models.model import Model
     from giantsteps.numerics.models.network import Network
-    from giantsteps.reports.measurements.basin_shares import Ended
 
 Found = TypeVar("Found")
 
@@ -212,8 +212,9 @@ def at_every_point(
     return found
 
 
-def basins_of(asked: Request, run: Simulation) -> Ended | None:
-    """In which minima of the limiting training energy learned biases ended; None where it has one.
+def basins_of(asked: Request, run: Simulation) -> tuple[LearnedBias, tuple[float, ...]] | None:
+    """The minima of the limiting training energy, and the share of the learned biases that ended at each; None where it
+    has one minimum.
 
     For the square loss: with another one the limit takes longer to solve than the experiments.
     """
@@ -224,15 +225,16 @@ def basins_of(asked: Request, run: Simulation) -> Ended | None:
     if not asked.learned_bias or asked.loss != "square" or not isinstance(run.model, Model):
         return None
     found = learned_bias(run.model)
-    return ended(found, run.values("bias")) if len(found.ranked) > 1 else None
+    return (found, ended(found, run.values("bias"))) if len(found.ranked) > 1 else None
 
 
 def basins_json(asked: Request, run: Simulation) -> dict[str, Any]:
     """The same for --json: empty where there is one basin."""
-    found = basins_of(asked, run)
-    if found is None:
+    basins = basins_of(asked, run)
+    if basins is None:
         return {}
-    pairs = zip(found.found.minima, found.shares, strict=True)
+    found, shares = basins
+    pairs = zip(found.minima, shares, strict=True)
     return {"basins": [{"bias": m.bias, "energy": m.energy, "share": share} for m, share in pairs]}
 
 
@@ -249,4 +251,6 @@ def _text(asked: Request, runs: Sequence[Simulation]) -> str:
     rows = [[name.replace("_", " "), estimate_text(e.mean, e.standard_error)] for name, e in run.estimates.items()]
     first = f"{run.kind}, d = {run.dimension}, n = {run.sizes.n}, p = {run.sizes.p}, {run.seeds} seeds"
     basins = basins_of(asked, run)
-    return "\n".join([first, table(rows), *([fill(basins.sentence, 100)] if basins else [])])
+    from giantsteps.reports.measurements.basin_shares import ended_sentence
+
+    return "\n".join([first, table(rows), *([fill(ended_sentence(*basins), 100)] if basins else [])])

@@ -8,13 +8,15 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from giantsteps.numerics.experiments.ridge import Estimate
 from giantsteps.reports.figures.svg import svg_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure as Canvas
+
+    from giantsteps.numerics.experiments.ridge import Estimate
 
 # Okabe and Ito's palette, the colours that stay apart for colour-blind readers and dark enough on white; each with
 # its own marker and dash.
@@ -31,23 +33,27 @@ DARK = "#333333"
 
 @dataclass(frozen=True)
 class Figure:
-    """A drawn figure: an SVG element, a caption that says exactly what is plotted, and what is plotted as CSV.
-
-    `call` draws it again, where a page says so.
-    """
+    """A drawn figure: an SVG element, a caption that says exactly what is plotted, and what is plotted as CSV."""
 
     name: str
     title: str
     caption: str
     svg: str
-    call: str = ""
     data: str = ""
 
 
 def panels(
-    columns: int = 1, rows: int = 1, *, size: tuple[float, float] | None = None, share_y: bool = False
+    columns: int = 1,
+    rows: int = 1,
+    *,
+    size: tuple[float, float] | None = None,
+    share_y: bool = False,
+    ylabel: str = "",
 ) -> tuple[Any, ...]:
-    """A canvas with panels side by side, in rows: the canvas, then the axes of each, row by row; size in inches."""
+    """A canvas with panels side by side, in rows: the canvas, then the axes of each, row by row; size in inches.
+
+    `ylabel` stands at the first of them.
+    """
     # The object interface: no global state, no display, nothing to close.
     from matplotlib.backends.backend_svg import FigureCanvasSVG
     from matplotlib.figure import Figure as Canvas
@@ -63,6 +69,7 @@ def panels(
         axes.set_axisbelow(True)
         for side in ("top", "right"):
             axes.spines[side].set_visible(False)
+    found[0].set_ylabel(ylabel)
     return canvas, *found
 
 
@@ -73,11 +80,12 @@ def line(axes: Axes, x: Any, y: Any, style: int, label: str = "", **options: Any
 
 
 def points(
-    axes: Axes, x: Sequence[float], found: Sequence[Estimate], style: int, label: str = "", size: float = 4.5
-) -> None:
-    """Measurements with bars of one standard error."""
+    axes: Axes, x: Sequence[float] | NDArray[np.float64], found: Sequence[Estimate], style: int, label: str = "",
+    size: float = 4.5,
+) -> Any:  # fmt: skip
+    """Measurements with bars of one standard error; what is drawn, for a legend."""
     colour, marker, _ = STYLES[style % len(STYLES)]
-    axes.errorbar(
+    return axes.errorbar(
         list(x), [m.mean for m in found], yerr=[m.standard_error for m in found], color=colour, marker=marker, ms=size,
         lw=0, elinewidth=1.2, capsize=2.5, label=label or None,
     )  # fmt: skip
@@ -86,6 +94,12 @@ def points(
 def legend(axes: Axes, **options: Any) -> None:
     """The labels of the series in a small box inside the panel."""
     axes.legend(**({"frameon": True, "framealpha": 0.9, "edgecolor": "#cccccc", "fontsize": 8.5} | options))
+
+
+def legend_outside(canvas: Canvas, axes: Axes, **options: Any) -> None:
+    """The labels of the series of one panel, for all of them, beneath the panels."""
+    usual: dict[str, Any] = {"loc": "outside lower center", "ncols": 4, "frameon": False, "fontsize": 9}
+    canvas.legend(*axes.get_legend_handles_labels(), **(usual | options))
 
 
 def ticks(axes: Axes, at: Sequence[float]) -> None:
@@ -106,9 +120,9 @@ def plain_scale(axes: Axes) -> None:
     axes.yaxis.set_minor_formatter(NullFormatter())
 
 
-def finished(canvas: Canvas, name: str, title: str, caption: str, call: str = "") -> Figure:
-    """The drawing with its words, the call that draws it again and its data."""
-    return Figure(name, title, caption, svg_of(canvas, name, f"{title}. {caption}"), call, data_of(canvas))
+def finished(canvas: Canvas, name: str, title: str, caption: str) -> Figure:
+    """The drawing with its words and its data."""
+    return Figure(name, title, caption, svg_of(canvas, name, f"{title}. {caption}"), data_of(canvas))
 
 
 def data_of(canvas: Canvas) -> str:

@@ -176,9 +176,12 @@ def _spectrum(result: Spectrum, axes: Axes) -> None:
         axes.plot(result.x[here], result.density[here], color=BLUE)
     for value in result.detached:
         axes.axvline(value, color=ORANGE, lw=1.2)
-    # A density may grow without bound towards an edge at zero: the picture ends where all but its top is seen.
+    # A density may grow without bound towards an edge at zero, and have a tail without end: the picture ends where all
+    # but its top and a part in ten thousand are seen.
     if result.density.size:
         axes.set_ylim(0.0, 1.2 * float(np.quantile(result.density, 0.9)))
+        reached = float(np.max(result.x[result.cumulative < 1.0 - 1e-4], initial=0.0))
+        axes.set_xlim(0.0, 1.04 * max(reached, *result.detached, *(high for _, high in result.edges if high < np.inf)))
     many = len(result.outliers)
     beside = f"; {many} outlier{'s' * (many != 1)} of size p" if many else ""
     titled(axes, result._title() + beside, xlabel="eigenvalue", ylabel="density")

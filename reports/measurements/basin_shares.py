@@ -96,28 +96,20 @@ class BasinShares:
         )
 
 
-@dataclass(frozen=True)
-class Ended:
+def ended(found: LearnedBias, biases: Sequence[float]) -> tuple[float, ...]:
     """In which basins experiments that learned their bias on the whole line ended: a share for each minimum."""
-
-    found: LearnedBias
-    shares: tuple[float, ...]
-
-    @property
-    def sentence(self) -> str:
-        """What a mean over these experiments is a mean of."""
-        ended = ", ".join(f"{share:.0%}" for share in self.shares)
-        large = "they divide between the lowest, which are equally deep" if self.found.tied else "all end in the lowest"
-        return (
-            f"The limit of the training energy has minima at the biases {_places(self.found)}; in their basins {ended} "
-            f"of these experiments ended. At large dimension {large}; giantsteps compare measures in one basin."
-        )
-
-
-def ended(found: LearnedBias, biases: Sequence[float]) -> Ended:
-    """The share of learned biases between the barriers around each minimum."""
     counts = np.bincount(np.searchsorted(found.barriers, biases), minlength=len(found.minima))
-    return Ended(found, tuple(float(count) / len(biases) for count in counts))
+    return tuple(float(count) / len(biases) for count in counts)
+
+
+def ended_sentence(found: LearnedBias, shares: Sequence[float]) -> str:
+    """What a mean over these experiments is a mean of."""
+    listed = ", ".join(f"{share:.0%}" for share in shares)
+    large = "they divide between the lowest, which are equally deep" if found.tied else "all end in the lowest"
+    return (
+        f"The limit of the training energy has minima at the biases {_places(found)}; in their basins {listed} of "
+        f"these experiments ended. At large dimension {large}; giantsteps compare measures in one basin."
+    )
 
 
 def _places(found: LearnedBias) -> str:

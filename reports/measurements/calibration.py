@@ -21,9 +21,9 @@ from giantsteps.reports.measurements.normal_deviates import (
     spread,
     squares,
 )
-from giantsteps.reports.measurements.study import Study, Table
+from giantsteps.reports.measurements.study import OURS, Statement, Study, Table, stated
 from giantsteps.reports.measurements.theory import landmark
-from giantsteps.verify.checks.finite_size import CONFIRMED, INCONCLUSIVE, REFUTED, Comparison, Report, normal_deviate
+from giantsteps.verify.checks.finite_size import CONFIRMED, INCONCLUSIVE, REFUTED, Report, normal_deviate
 
 Array = NDArray[np.float64]
 
@@ -44,10 +44,6 @@ class Judged:
     item: Item
     drawn: Drawn
     report: Report
-
-    def comparison(self, observable: str) -> Comparison:
-        """The comparison of one observable."""
-        return next(c for c in self.report.comparisons if c.observable == observable)
 
 
 def study() -> Study | None:
@@ -70,18 +66,18 @@ def study() -> Study | None:
         "compare`. Where a theory is right each deviate $z$ is standard normal, and a model is REFUTED with "
         "probability 1e-3 at most, all its observables together.",
         _rules([j.item for j in judged]),
-        _verdict_text(judged),
-        *close_basins.paragraphs(data, basins),
-        _normal_text(tests, networks, judged),
-        _counted_text(judged),
-        _others_text(judged, found),
+        *([close_basins.RULE] if basins else []),
         "Readouts with another loss are minima found by SciPy's L-BFGS-B, over the readout for the logistic loss and "
         "over the forces of the dual problem for the others; each comes with a duality gap, under 1e-7 of the energy, "
         "as certificate. A learned bias is learned by every experiment on its own training set. The theory of what is "
         "slow to solve (other losses, two directions) is stored beside the samples; a test solves it again.",
     )
+    statements = (
+        _verdicts(judged), *close_basins.says(data, basins), _normal(tests, len(networks)), _counted_apart(judged),
+        *_others(judged, found),
+    )  # fmt: skip
     tables = (
-        *(_items_table(judged), _observables_table(found, networks), _models_table(judged)),
+        *(stated(statements), _items_table(judged), _observables_table(found, networks), _models_table(judged)),
         *(*close_basins.tables(basins), *_landmark_table(data)),
     )
     return Study(SLUG, "Is the theory calibrated?", text, tables, (_figure(tests, found),), COMMAND)
@@ -89,7 +85,7 @@ def study() -> Study | None:
 
 def _network_deviates() -> list[float]:
     """The test errors of the trained networks, measured and judged elsewhere, beside their own theory."""
-    return [row.z("network") for row in network_trial.judged().rows] if measured_networks.DATA.is_file() else []
+    return [row.z("network") for row in network_trial.judged(read(measured_networks.DATA))]
 
 
 def _more(judged: Sequence[Judged]) -> str:
@@ -106,26 +102,23 @@ def _rules(items: Sequence[Item]) -> str:
     return f"A draw was rejected only by a rule that knows the theory and no simulation. {listed}." if listed else ""
 
 
-def _verdict_text(judged: Sequence[Judged]) -> str:
-    models = [j for j in judged if j.item in ITEMS]
-    more = [j for j in judged if j.item not in ITEMS]
-    sentence = f"Of {len(models)} models of {len({j.item.key for j in models})} items: {_counted(models)}."
-    if more:
-        sentence += f" In the basins of second lowest minima, which are no items of their own: {_counted(more)}."
-    for j in judged:
-        without = j.report.verdict == INCONCLUSIVE and j.comparison("test_error").smallest_detectable is None
-        if j.report.verdict == REFUTED or without:
-            sentence += f" {j.item.title}, {j.drawn.name.split(':')[0]}: {j.report.sentence}."
+def _verdicts(judged: Sequence[Judged]) -> Statement:
+    """How many models have which verdict, what refutes, and what an INCONCLUSIVE one would have caught."""
+    models, more = ([j for j in judged if (j.item in ITEMS) is own] for own in (True, False))
+    found = f"of {len(models)} models of {len({j.item.key for j in models})} items {_counted(models)}"
+    found += f"; in the basins of second lowest minima, no items of their own, {_counted(more)}" if more else ""
     noisy = [j for j in judged if j.report.verdict == INCONCLUSIVE]
-    caught = [limit for j in noisy if (limit := j.comparison("test_error").smallest_detectable) is not None]
-    if not caught:
-        return sentence
-    cubic = sum("he(3" in j.drawn.name for j in noisy)
-    return (
-        f"{sentence} INCONCLUSIVE is no pass: only errors above {min(caught):.0%} to {max(caught):.0%} of the test "
-        f"error would have been caught there. {cubic} of these have the cubic target, whose errors have heavy tails. "
-        "The table of all models says for each what would have been caught."
-    )
+    caught = [limit for j in noisy if (limit := j.report.comparison("test_error").smallest_detectable) is not None]
+    if caught:
+        found += (
+            f"; INCONCLUSIVE is no pass: errors above {min(caught):.0%} to {max(caught):.0%} of the test error would "
+            f"have been caught there, {sum('he(3' in j.drawn.name for j in noisy)} of them have the cubic target, "
+            "whose errors have heavy tails"
+        )
+    open_ = [j for j in noisy if j.report.comparison("test_error").smallest_detectable is None]
+    refuted = [j for j in judged if j.report.verdict == REFUTED]
+    told = [f"{j.item.title}, {j.drawn.name.split(':')[0]}: {j.report.sentence}" for j in (*refuted, *open_)]
+    return Statement("no extension of the theory is refuted", OURS, not refuted, "; ".join([found, *told]))
 
 
 def _counted(judged: Sequence[Judged]) -> str:
@@ -133,16 +126,16 @@ def _counted(judged: Sequence[Judged]) -> str:
     return ", ".join(f"{count} {verdict}" for verdict, count in counts.items())
 
 
-def _normal_text(tests: Array, networks: Sequence[float], judged: Sequence[Judged]) -> str:
-    more = f", and of {len(networks)} networks after a real step, measured for another page" if networks else ""
-    looks = "look standard normal" if look_normal(tests) else "do not look standard normal"
-    return (
-        f"The test errors of these {len(tests) - len(networks)} comparisons{more} give {len(tests)} independent "
-        f"deviates. They {looks}: mean {tests.mean():+.2f}, standard deviation {tests.std(ddof=1):.2f} (expected 0 +- "
-        f"{len(tests) ** -0.5:.2f} and 1 +- {(2 * len(tests)) ** -0.5:.2f}); {_tested(tests)}. Both tests have to give "
-        f"more than {LEVEL:g} for that word. The largest in size is {np.abs(tests).max():.2f}; as large a one is met "
-        f"with probability {extreme(tests):.2g}."
-    )
+def _normal(tests: Array, networks: int) -> Statement:
+    """The test errors of all models, and of the networks measured for another page."""
+    count = len(tests)
+    return Statement(
+        "the deviates of the test errors look standard normal", OURS, look_normal(tests),
+        f"{count} independent ones, {networks} of them of networks after a real step, measured for another page: mean "
+        f"{tests.mean():+.2f}, standard deviation {tests.std(ddof=1):.2f} (expected 0 +- {count**-0.5:.2f} and 1 +- "
+        f"{(2 * count) ** -0.5:.2f}); {_tested(tests)} (seen: both above {LEVEL:g}); the largest in size is "
+        f"{np.abs(tests).max():.2f}, as large a one is met with probability {extreme(tests):.2g}",
+    )  # fmt: skip
 
 
 def _tested(z: Sequence[float] | Array) -> str:
@@ -153,34 +146,31 @@ def _tested(z: Sequence[float] | Array) -> str:
     )
 
 
-def _counted_text(judged: Sequence[Judged]) -> str:
-    """Which comparisons are among the deviates though they confirm nothing, and which are not; and without them all."""
-    scored = [j for j in judged if j.comparison("test_error").z is not None]
+def _counted_apart(judged: Sequence[Judged]) -> Statement:
+    """The same without the comparisons that confirm nothing, and without second basins."""
+    scored = [j for j in judged if j.report.comparison("test_error").z is not None]
     weak = [j for j in scored if j.report.verdict == INCONCLUSIVE]
     again = [j for j in scored if j.item not in ITEMS]
-    plain = [z for j in scored if j not in weak and j not in again if (z := j.comparison("test_error").z) is not None]
-    return (
-        f"Of {len(judged)} comparisons {len(judged) - len(scored)} without a deviate (INCONCLUSIVE for another reason "
-        "than large error bars, given above) can not be in these tests, which say nothing about such a model. The "
-        f"{len(weak)} other INCONCLUSIVE ones are in them and support little: where error bars are large, a wrong "
-        f"theory has small deviates as well. {len(again)} deviates are those of second basins: other minima of models "
-        "that are counted already, on training sets of their own, so new noise but no new models, and added after the "
-        f"item had been refuted on the whole line. Without the last two kinds {len(plain)} deviates of drawn models "
-        f"are left: {_tested(plain)}."
-    )
+    plain = [
+        z for j in scored if j not in weak and j not in again if (z := j.report.comparison("test_error").z) is not None
+    ]
+    return Statement(
+        "and do so without those that support little", OURS, look_normal(plain),
+        f"{len(judged) - len(scored)} of {len(judged)} comparisons have no deviate; {len(weak)} other INCONCLUSIVE "
+        "ones support little, as where error bars are large a wrong theory has small deviates as well; "
+        f"{len(again)} are those of second basins, new noise but no new models; {len(plain)} are left: "
+        f"{_tested(plain)}",
+    )  # fmt: skip
 
 
-def _others_text(judged: Sequence[Judged], found: Mapping[str, list[float]]) -> str:
-    """Which other observables have a law or a spread that a right theory gives rarely, and where it comes from."""
+def _others(judged: Sequence[Judged], found: Mapping[str, list[float]]) -> list[Statement]:
+    """Whether the other observables do, each by itself: those of a model depend on its test error and on each other."""
     shown = [name for name in SHOWN if name != "test_error" and len(found.get(name, [])) > 1]
-    start = (
-        "The other observables of a model depend on its test error and on each other, so each is listed by itself. Of "
-        f"these {len(shown)}, with two tests each, a right theory would leave {2 * LEVEL * len(shown):.2f} below "
-    )
-    odd = [name for name in shown if not look_normal(found[name])]
-    if not odd:
-        return f"{start}{LEVEL:g}; none is."
-    return f"{start}{LEVEL:g}. {' '.join(_odd(name, judged, found[name]) for name in odd)}"
+    odd = {name: _odd(name, judged, found[name]) for name in shown if not look_normal(found[name])}
+    below = f"{2 * LEVEL * len(shown):.2f} below {LEVEL:g}"
+    expected = f"of {len(shown)}, with two tests each, a right theory would leave {below}"
+    says = "the deviates of the other observables look standard normal"
+    return [Statement(says, OURS, not odd, "; ".join([expected, *odd.values()]))]
 
 
 def _odd(name: str, judged: Sequence[Judged], z: Sequence[float]) -> str:
@@ -190,12 +180,10 @@ def _odd(name: str, judged: Sequence[Judged], z: Sequence[float]) -> str:
     ]
     largest, model = max(own, key=lambda pair: abs(pair[0]))
     rest = [deviate for deviate, j in own if j.item.key != model.item.key]
-    shown = name.replace("_", " ")
     return (
-        f"Below it is the {shown}: {_tested(z)}; its deviates do not look standard normal. The largest, "
-        f"{largest:+.2f}, is that of {model.drawn.name.split(':')[0]} ({model.item.title}); one as large among "
-        f"{len(z)} independent ones has probability {extreme(z):.2g}. Without that item, left out after the fact, "
-        f"{_tested(rest)}."
+        f"{name.replace('_', ' ')} does not: {_tested(z)}; the largest, {largest:+.2f}, is that of "
+        f"{model.drawn.name.split(':')[0]} ({model.item.title}), one as large among {len(z)} independent ones has "
+        f"probability {extreme(z):.2g}; without that item, left out after the fact, {_tested(rest)}"
     )
 
 
@@ -204,8 +192,8 @@ def _items_table(judged: Sequence[Judged]) -> Table:
     for item in {j.item.key: j.item for j in judged}.values():
         own = [j for j in judged if j.item.key == item.key]
         z = [abs(c.z) for j in own for c in j.report.comparisons if c.z is not None]
-        tests = [abs(j.comparison("test_error").z or 0.0) for j in own]
-        caught = [j.comparison("test_error").smallest_detectable or np.inf for j in own]
+        tests = [abs(j.report.comparison("test_error").z or 0.0) for j in own]
+        caught = [j.report.comparison("test_error").smallest_detectable or np.inf for j in own]
         verdicts = ", ".join(
             f"{count} {verdict}"
             for verdict in _VERDICTS
@@ -245,7 +233,7 @@ def _observables_table(found: Mapping[str, list[float]], networks: list[float]) 
 def _models_table(judged: Sequence[Judged]) -> Table:
     rows = []
     for j in judged:
-        c = j.comparison("test_error")
+        c = j.report.comparison("test_error")
         theory, fit = c.theory, c.fit
         if theory is None or fit is None or c.extrapolated is None or c.z is None:
             measured_text, z = "-", "-"
@@ -308,4 +296,4 @@ def _figure(tests: Array, found: Mapping[str, list[float]]) -> canvas.Figure:
         "range in which each of so many sorted deviates lies with probability 95 %. Right: their histogram, and that "
         f"of the {len(rest)} deviates of the other observables, with the standard normal density."
     )
-    return canvas.finished(drawing, SLUG, "Deviates of all comparisons", caption, COMMAND)
+    return canvas.finished(drawing, SLUG, "Deviates of all comparisons", caption)

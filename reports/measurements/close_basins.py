@@ -13,26 +13,34 @@ from math import sqrt
 from giantsteps.numerics.experiments.ridge import estimate
 from giantsteps.reports.measurements.basin_shares import GAP, BasinShares, Share, scatter
 from giantsteps.reports.measurements.learned_basins import CLOSE, ITEM, confined, gap_of, minima_of, shares_of
-from giantsteps.reports.measurements.models import ITEMS, MODELS, RUNS, Data, Drawn, Samples
-from giantsteps.reports.measurements.study import Table
+from giantsteps.reports.measurements.models import ITEMS, RUNS, Data, Drawn, Samples
+from giantsteps.reports.measurements.study import OURS, Statement, Table
 from giantsteps.reports.measurements.theory import judge, theory_of
-from giantsteps.verify.checks.finite_size import CONFIRMED, REFUTED, Observation, Report, compare_all
+from giantsteps.verify.checks.finite_size import CONFIRMED, REFUTED, Observation, compare_all
 
 # A share of experiments in the wrong basin that the protocol would hardly see, and its standard normal quantile.
 RARE, RARE_QUANTILE = 0.01, 2.326
 ENERGIES = ("lowest minimum", "second minimum", "difference")
 
 
-def paragraphs(data: Data, basins: Data) -> list[str]:
-    """The rule, what was refuted without it, and what the energies of close minima say; empty if not measured."""
+RULE = (
+    "A learned bias is judged basin by basin. The limit of the training energy, as a function of the bias, may have "
+    "several minima, with barriers between them. The learned bias of the limit is the lowest; at finite $d$ the "
+    "energies of two minima scatter against each other by $O(d^{-1/2})$, and some training sets prefer the second. "
+    "The observables are then a mixture, to which no expansion in $1/d$ applies. What the theory says at such $d$ is "
+    "said per basin: the best bias between the barriers around a minimum has the order parameters of that minimum. So "
+    "each experiment of the item learns its bias in the basin of the lowest minimum of the limit, a rule that knows "
+    "the theory and no simulation; the energy gap to the second minimum is one observable more, which tests their "
+    "order; and the basin of the second is a comparison of its own, on training sets of its own. The scatter of the "
+    "gap is measured, not derived: it is a fluctuation of the free energy, of which the theory here is the mean."
+)
+
+
+def says(data: Data, basins: Data) -> list[Statement]:
+    """What is refuted without the rule, and what the energies of close minima say; empty if not measured."""
     models = confined("lowest") if ITEM in data and basins.get("lowest") else {}
-    if not models:
-        return []
-    listed = [_rule(len(models)), _whole_line(data)]
-    for drawn in models.values():
-        if gap_of(drawn) < CLOSE:
-            listed.append(_energies_text(drawn, both_streams(basins, drawn)))
-    return listed
+    close = [drawn for drawn in models.values() if gap_of(drawn) < CLOSE]
+    return [*([_whole_line(data)] if models else []), *(_ordered(one, both_streams(basins, one)) for one in close)]
 
 
 def both_streams(basins: Data, drawn: Drawn) -> dict[str, Samples]:
@@ -49,45 +57,23 @@ def both_streams(basins: Data, drawn: Drawn) -> dict[str, Samples]:
     return found
 
 
-def _rule(several: int) -> str:
-    return (
-        f"A learned bias is judged basin by basin. Of {several} of the {MODELS} drawn models the limit of the training "
-        "energy, as a function of the bias, has several minima, with barriers between them. The learned bias of the "
-        "limit is the lowest; at finite $d$ the energies of two minima scatter against each other by "
-        "$O(d^{-1/2})$, and some training sets prefer the second. The observables are then a mixture, to which no "
-        "expansion in $1/d$ applies. What the theory says at such $d$ is said per basin: the best bias between the "
-        "barriers around a minimum has the order parameters of that minimum. So each experiment of the item learns its "
-        "bias in the basin of the lowest minimum of the limit, a rule that knows the theory and no simulation (for a "
-        "model with one minimum it is the whole line); the energy gap to the second minimum is one observable more, "
-        "which tests their order; and the basin of the second is a comparison of its own, on training sets of its own."
-    )
-
-
-def _whole_line(data: Data) -> str:
+def _whole_line(data: Data) -> Statement:
     """The verdicts on the same training sets where each bias was learned on the whole line."""
     item = next(item for item in ITEMS if item.key == ITEM)
-    reports: dict[str, Report] = {}
-    for drawn in confined("lowest").values():
-        whole = Drawn(drawn.name, drawn.subject, drawn.learned)
-        runs = data[ITEM].get(drawn.name, {})
-        if len(runs) == len(item.runs):
-            reports[drawn.name.split(":")[0]] = judge(whole, runs)
+    whole = [Drawn(one.name, one.subject, one.learned) for one in confined("lowest").values()]
+    measured = [(one, runs) for one in whole if len(runs := data[ITEM].get(one.name, {})) == len(item.runs)]
+    reports = {one.name.split(":")[0]: judge(one, runs) for one, runs in measured}
     refuted = {name: report for name, report in reports.items() if report.verdict == REFUTED}
-    confirmed = sum(report.verdict == CONFIRMED for report in reports.values())
-    first = (
-        "The rule was made after a refutation. With the bias learned on the whole line, the same training sets confirm "
-        f"{confirmed} of these {len(reports)} models and refute {len(refuted)}"
-    )
     told = "; ".join(
         f"{name}, by {', '.join(c.observable.replace('_', ' ') for c in report.comparisons if c.verdict == REFUTED)}"
         for name, report in refuted.items()
     )
-    if not told:
-        return f"{first}."
-    return (
-        f"{first} ({told}). What is refuted there is that the lowest minimum of the whole line at these $d$ is already "
-        "that of the limit."
-    )
+    return Statement(
+        "at these d the lowest minimum of the whole line is that of the limit", OURS, not refuted,
+        f"with the bias learned on the whole line the same training sets confirm "
+        f"{sum(report.verdict == CONFIRMED for report in reports.values())} of the {len(reports)} models with several "
+        f"minima and refute {len(refuted)}" + (f" ({told})" if told else ""),
+    )  # fmt: skip
 
 
 def energies(drawn: Drawn, runs: Mapping[str, Samples]) -> dict[str, list[Observation]]:
@@ -105,7 +91,8 @@ def energies(drawn: Drawn, runs: Mapping[str, Samples]) -> dict[str, list[Observ
     return found
 
 
-def _energies_text(drawn: Drawn, runs: Mapping[str, Samples]) -> str:
+def _ordered(drawn: Drawn, runs: Mapping[str, Samples]) -> Statement:
+    """Whether the theory orders close minima rightly and knows how far apart they are."""
     observed = energies(drawn, runs)
     lowest, second, *_ = minima_of(drawn).ranked
     report = compare_all(observed, scales=dict.fromkeys(observed, lowest.energy))
@@ -115,28 +102,17 @@ def _energies_text(drawn: Drawn, runs: Mapping[str, Samples]) -> str:
         if c.extrapolated is not None and c.fit is not None and c.z is not None
     )
     s = scatter({int(d): samples[GAP] for d, samples in runs.items()}) or float("nan")
-    gap = second.energy - lowest.energy
-    shares = shares_of(drawn, runs)
+    gap, shares = second.energy - lowest.energy, shares_of(drawn, runs)
     assert shares is not None
-    difference = report.comparisons[2]
-    law, above = "contradicts", ""
-    fits = [c.fit.fit_probability for c in report.comparisons if c.fit is not None]
-    worst = min((probability for probability in fits if probability is not None), default=1.0)
-    if difference.fit is not None and difference.extrapolated is not None:
-        law = "does not contradict" if difference.fit.pooled else law
-        errors = difference.extrapolated / difference.fit.standard_error
-        above = f" The difference is {errors:.1f} standard errors above zero."
-    return (
-        f"Is the order right where minima are close? Of {drawn.name.split(':')[0]} they lie at the biases "
-        f"{lowest.bias:.2f} and {second.bias:.2f}, {gap_of(drawn):.1%} of the energy apart. Measured in both basins of "
-        f"the same training sets, those of both comparisons, at d up to {max(map(int, runs))}, the energies "
-        f"extrapolate to: {judged}. All three together: {report.verdict}; of their lines in 1/d the worst fits with "
-        f"probability {worst:.1g}.{above} It scatters between training sets by $s/\\sqrt{{d}}$ with s = {s:.3f} "
-        f"(Bartlett's test {law} this law), {s / sqrt(600) / gap:.1f} times the gap at d = 600. From gap and scatter "
-        f"the theory predicts how many experiments prefer the second minimum: {counted(shares.shares)}. Below "
-        f"{RARE:.0%} that is from d = {_round((RARE_QUANTILE * s / gap) ** 2)} on. The scatter is measured, not "
-        "derived: it is a fluctuation of the free energy, of which the theory here is the mean."
-    )
+    return Statement(
+        f"{drawn.name.split(':')[0]}: close minima have the energies of the theory", OURS, report.verdict != REFUTED,
+        f"minima at the biases {lowest.bias:.2f} and {second.bias:.2f}, {gap_of(drawn):.1%} of the energy apart; "
+        f"measured in both basins of the same training sets, at d up to {max(map(int, runs))}, they extrapolate to "
+        f"{judged}; all three together: {report.verdict}. The difference scatters between training sets by "
+        f"$s/\\sqrt{{d}}$ with s = {s:.3f}, {s / sqrt(600) / gap:.1f} times the gap at d = 600; by gap and scatter "
+        f"{counted(shares.shares)}, prefer the second minimum; below {RARE:.0%} that is from d = "
+        f"{float(f'{(RARE_QUANTILE * s / gap) ** 2:.2g}'):,.0f} on",
+    )  # fmt: skip
 
 
 def counted(shares: tuple[Share, ...]) -> str:
@@ -145,11 +121,7 @@ def counted(shares: tuple[Share, ...]) -> str:
     expected = sum(n * p for n, _, p in known)
     spread = sqrt(sum(n * p * (1.0 - p) for n, _, p in known))
     found = round(sum(n * seen for n, seen, _ in known))
-    return f"{expected:.0f} +- {spread:.0f} of {sum(n for n, _, _ in known)}, and {found} do"
-
-
-def _round(value: float) -> str:
-    return f"{float(f'{value:.2g}'):,.0f}"
+    return f"{expected:.0f} +- {spread:.0f} of {sum(n for n, _, _ in known)} should, and {found} do"
 
 
 def tables(basins: Data) -> tuple[Table, ...]:

@@ -10,6 +10,7 @@ import json
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,7 @@ from giantsteps.numerics.experiments.ridge import Estimate, estimate
 from giantsteps.numerics.experiments.simulate import simulate
 from giantsteps.numerics.models.model import Model
 from giantsteps.numerics.models.network import Network
+from giantsteps.numerics.saddle_point.ridge import solve
 from giantsteps.reports.command_line.console import estimate_text
 from giantsteps.reports.measurements.study import Study
 from giantsteps.verify.checks.finite_size import Fit, fit_line
@@ -63,9 +65,25 @@ class Experiment:
         return Measured.of(data[self.name][observable])
 
 
+def at_dimensions(
+    name: str, subject: Network | Model, runs: Iterable[tuple[int, int]], **options: Any
+) -> tuple[Experiment, ...]:
+    """One experiment for each dimension with its seeds, named by it; the options are fields of `Experiment`."""
+    return tuple(Experiment(f"{name}, d = {d}", subject, d, seeds, **options) for d, seeds in runs)
+
+
 def own_model(subject: Network | Model) -> Model:
     """The model that a subject is held against: of a network that with its own bulk."""
     return subject.model("network") if isinstance(subject, Network) else subject
+
+
+@cache
+def predicted_error(subject: Network | Model, theory: str = "network") -> float:
+    """The test error of a theory at infinite dimension: of a network that with its own bulk or with the isotropic one.
+
+    It is kept: text, table and figure of a page ask for the same points, whatever was measured there.
+    """
+    return solve(subject.model(theory) if isinstance(subject, Network) else subject).test_error
 
 
 def line_of(data: Data, experiments: Iterable[Experiment], observable: str = "test_error") -> Fit:

@@ -12,10 +12,12 @@ from pathlib import Path
 from typing import Any
 
 from giantsteps.numerics.experiments.ensembles import Sizes
-from giantsteps.numerics.experiments.ridge import at_sizes, predicted
+from giantsteps.numerics.experiments.ridge import Prediction, at_sizes
+from giantsteps.numerics.experiments.simulate import predict
 from giantsteps.numerics.models.network import Network
-from giantsteps.numerics.saddle_point.ridge import solve
-from giantsteps.verify.checks.finite_size import Comparison, Observation, compare
+from giantsteps.reports.measurements.models import Samples
+from giantsteps.reports.measurements.theory import judged_by
+from giantsteps.verify.checks.finite_size import Report
 
 DATA = Path(__file__).parent.parent.parent / "benchmarks" / "networks" / "network_trial.json"
 OBSERVABLES = ("test_error", "training_error", "m", "zeta", "chi", "psi", "q1", "q2")
@@ -63,17 +65,17 @@ POINTS = (
     _point("tanh", "he3", 5, 6, 1, 2, 0.1, 0),
 )
 
-Data = dict[str, dict[str, dict[str, list[float]]]]
+Data = dict[str, dict[str, Samples]]
 
 
-def judge(point: Point, runs: Mapping[str, Mapping[str, list[float]]], bulk_model: str) -> dict[str, Comparison]:
-    """Each observable against one theory, extrapolated to infinite d; chi has no isotropic theory."""
-    measured: dict[str, list[Observation]] = {}
-    for dimension, samples in sorted(runs.items(), key=lambda item: int(item[0])):
-        realised = at_sizes(point.network, Sizes.of(point.network, int(dimension)))
+def judge(point: Point, runs: Mapping[str, Samples], bulk_model: str) -> Report:
+    """One theory, at the ratios and the width that each dimension realises, beside the samples: by the observables of
+    CALIBRATED together, at the protocol's rate."""
+
+    def theory(dimension: int) -> Prediction:
+        sizes = Sizes.of(point.network, dimension)
+        realised = at_sizes(point.network, sizes)
         assert isinstance(realised, Network)
-        solution = solve(realised.model(bulk_model))
-        theory = predicted(solution) | {"chi": float(solution.order_parameters.chi.sum())}
-        for name in OBSERVABLES:
-            measured.setdefault(name, []).append(Observation(int(dimension), tuple(samples[name]), theory[name]))
-    return {name: compare(name, observations, scale=1.0) for name, observations in measured.items()}
+        return predict(realised.model(bulk_model), sizes=sizes)
+
+    return judged_by(theory, runs, CALIBRATED)

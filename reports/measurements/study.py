@@ -5,7 +5,7 @@ Every number in its text and tables is computed by the study's module when the r
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from giantsteps.reports.figures.canvas import Figure
@@ -38,6 +38,27 @@ class Table:
         wrong = [row for row in self.rows if len(row) != len(self.columns)]
         if wrong:
             raise ValueError(f"{self.caption}: a row of {len(wrong[0])} cells under {len(self.columns)} heads")
+
+
+@dataclass(frozen=True)
+class Statement:
+    """A sentence on what is studied, who says it, whether the numbers show it, and the numbers."""
+
+    says: str
+    source: str
+    seen: bool
+    found: str
+
+
+# Who says what no source does.
+OURS = "this suite"
+
+
+def stated(statements: Sequence[Statement]) -> Table:
+    """What is said, and whether it is seen."""
+    rows = tuple((one.says, one.source, "seen" if one.seen else "not seen", one.found) for one in statements)
+    caption = "What is said, and whether it is seen; bars in brackets are this suite's, set with the numbers in view"
+    return Table(caption, ("statement", "where", "seen", "what is found"), rows)
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import lzma
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator
 from concurrent.futures import Future
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -12,10 +12,6 @@ from typing import TYPE_CHECKING, Any
 
 from giantsteps.reports.activation.gallery import ACTIVATIONS, card
 from giantsteps.reports.command_line.machine.kept import Kept, forget, kept_at
-from giantsteps.reports.figures.canvas import Figure
-from giantsteps.reports.figures.figures import all_figures
-from giantsteps.reports.figures.files import own_style
-from giantsteps.reports.measurements.network_trial import network_trial
 from giantsteps.reports.page.described import DescribedModule, module_described
 from giantsteps.reports.page.studies import STUDIES, study_of
 from giantsteps.reports.text.ledger_files import (
@@ -48,7 +44,7 @@ class Built:
     files: tuple[Path, ...]
 
 
-# What the claims of a module rest on, and what a figure, a study or a card does.
+# What the claims of a module rest on, and what a study or a card does.
 _MATHEMATICS = ("giantsteps", "derivations", "numerics", "verify", "reports/page/described.py")
 _DRAWN = (*_MATHEMATICS, "reports", "benchmarks")
 
@@ -74,18 +70,14 @@ def build(
     examined, drawn = _kept_in(keep)
     if used := examined.count + drawn.count:
         note(f"{used} parts of an earlier run of the same code are used again; --fresh runs them again", quiet)
-    drawings = all_figures()
     said = Chapters(PAPER.modules, quiet)
-    units = len(PAPER.modules) + len(drawings) + len(STUDIES) + 2
+    units = len(PAPER.modules) + len(STUDIES) + 2
     with (
         telling(examined, drawn, quiet=quiet),
         Progress("report", units, quiet=quiet) as progress,
         pool(near=PAPER.modules) as executor,
     ):
-        # Submitted first, so that the figures fill the gaps that the longest modules of claims leave.
-        names = [drawing.__name__ for drawing in drawings]
-        pending = [executor.submit(drawn.unit, f"figure {name}", draw, name) for name in names]
-        pending_trial = executor.submit(drawn.unit, "trial", network_trial)
+        # Submitted first, so that the studies fill the gaps that the longest modules of claims leave.
         pending_studies = [executor.submit(drawn.unit, f"study {name}", study_of, name) for name in STUDIES]
         pending_cards = [executor.submit(drawn.unit, f"card {name}", card, name) for name in ACTIVATIONS]
         described = Beside(module_described, unit=examined.unit)
@@ -104,24 +96,18 @@ def build(
 
         ledger = run(PAPER, profile, None, executor, arrived, described)
 
-        def gathered(futures: Sequence[Future[Any]], what: str) -> list[Any]:
-            """What these made that is there, one by one."""
-            found = []
-            for future in futures:
-                found.append(future.result())
-                progress.step(what)
-            return [one for one in found if one]
-
-        figures, studies = gathered(pending, "figures"), gathered(pending_studies, "studies")
+        studies = []
+        for pending in pending_studies:
+            studies += [study] if (study := pending.result()) is not None else []
+            progress.step("studies")
         gallery = [found for found in (pending_card.result() for pending_card in pending_cards) if found]
         # Several modules may rest on one derivation.
         derivations = {d.check: d for module in PAPER.modules for d in described.answers[module].derivations}
         name = pdf.NAME if document else ""
-        trial = pending_trial.result()
         for converted in pending_formulas:
             remember(converted.result())
         progress.step("pages")
-        material = Material(ledger, [*derivations.values()], figures, PAPER.symbols, trial, studies, gallery, name)
+        material = Material(ledger, [*derivations.values()], PAPER.symbols, studies, gallery, name)
         built = write(material, directory)
         progress.step("files")
     if keep is not None:
@@ -151,13 +137,6 @@ def _kept_in(folder: Path | None) -> tuple[Kept, Kept]:
     # The committed ledger is what a run makes, and what the second kernel has seen is read when it is written down.
     but = frozenset({COMMITTED_JSON, RECORD})
     return kept_at(folder, root, _MATHEMATICS, but), kept_at(folder, root, _DRAWN, but)
-
-
-@own_style()
-def draw(name: str) -> Figure:
-    """Draw one figure by name: a unit of parallel work."""
-    by_name: dict[str, Callable[[], Figure]] = {drawing.__name__: drawing for drawing in all_figures()}
-    return by_name[name]()
 
 
 def write(material: Material, directory: Path) -> Built:

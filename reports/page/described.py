@@ -150,11 +150,7 @@ BETWEEN_LEAVES = re.compile(rf", (?=(?:{'|'.join(ground.value for ground in Grou
 def _theorem(step: Step) -> Iterable[tuple[str, str]]:
     """The rule that made a step, and what it assumes beside definitions."""
     if step.theorem is not None:
-        leaves = sorted(
-            f"{leaf.ground.value}: {leaf.name}"
-            for leaf in step.theorem.assumptions
-            if leaf.ground is not Ground.DEFINITION
-        )
+        leaves = sorted(f"{leaf.ground.value}: {leaf.name}" for leaf in step.theorem.assumptions if not leaf.defines)
         assumed = f"; {', '.join(leaves)}" if leaves else ""
         yield f"{THEOREM} {step.theorem.rule.replace('_', ' ')}{assumed}", "made by the kernel"
 

@@ -58,11 +58,8 @@ def sources(material: Material) -> Mapping[str, bytes]:
 
 
 def _figures(material: Material) -> list[Figure]:
-    """The paper's figures, from their studies, then those of this suite."""
-    return [
-        *(f for study in material.studies if study.slug.startswith("figure_") for f in study.figures),
-        *material.figures,
-    ]
+    """The paper's figures, from their studies."""
+    return [f for study in material.studies if study.slug.startswith("figure_") for f in study.figures]
 
 
 def _text(material: Material) -> str:

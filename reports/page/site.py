@@ -18,7 +18,6 @@ from markupsafe import Markup
 from giantsteps.derivations.language.glossary import Entry as Symbol
 from giantsteps.reports.activation.gallery import TARGETS, Card, percent
 from giantsteps.reports.figures.canvas import Figure
-from giantsteps.reports.measurements.network_trial import BEYOND, Trial
 from giantsteps.reports.measurements.study import Study
 from giantsteps.reports.page.claims import (
     Around,
@@ -37,7 +36,7 @@ from giantsteps.reports.page.graph.links import linked_page, places_of, places_s
 from giantsteps.reports.page.misprints import coverage, misprints
 from giantsteps.reports.page.results import stated
 from giantsteps.reports.page.sources import SLIDES, by_source, document, document_of
-from giantsteps.reports.page.studies import FIRST, PLACES
+from giantsteps.reports.page.studies import FIRST, figure_places
 from giantsteps.reports.page.trust import measures
 from giantsteps.reports.page.views import (
     ClaimView,
@@ -93,9 +92,7 @@ class Material:
 
     ledger: Ledger
     derivations: Sequence[DescribedDerivation]
-    figures: Sequence[Figure]
     glossary: Sequence[Symbol]
-    trial: tuple[Trial, Figure] | None = None
     studies: Sequence[Study] = ()
     gallery: Sequence[Card] = ()
     # The file of the same as one document, where it is written beside the pages.
@@ -105,11 +102,6 @@ class Material:
     def first(self) -> Figure | None:
         """The figure of the paper that the first page shows, where its study is at hand."""
         return next((figure for study in self.studies for figure in study.figures if figure.name == FIRST), None)
-
-    @property
-    def further(self) -> Sequence[Figure]:
-        """The figures that the first page does not show."""
-        return self.figures if self.first else self.figures[1:]
 
 
 def site(material: Material) -> dict[str, str]:
@@ -154,7 +146,7 @@ def site(material: Material) -> dict[str, str]:
         "search.js": search_script(claims, around),
         "symbols.js": symbols_script(material.glossary),
     }
-    every = [*material.figures, *(figure for study in material.studies for figure in study.figures)]
+    every = (figure for study in material.studies for figure in study.figures)
     data = {f"data/{figure.name}.csv": figure.data for figure in every if figure.data}
     return found | assets | scripts | data
 
@@ -189,8 +181,6 @@ def _landing(material: Material, claims: Sequence[ClaimView], mutants: Any) -> P
         entries=entries,
         results=stated(claims),
         paper_figure=material.first,
-        figures=[] if material.first else material.figures[:1],
-        more_figures=bool(material.further),
         by_source=source_table(material.ledger),
         summary=summary_table(material.ledger),
         verdicts=[v.value for v in Verdict],
@@ -295,20 +285,17 @@ def packed(items: Sequence[Markup], most: int = CUT) -> list[list[Markup]]:
 
 
 def _others(material: Material, claims: Sequence[ClaimView]) -> list[Page]:
-    ledger, (trial, drawing) = material.ledger, material.trial or (None, None)
+    ledger = material.ledger
     slides = coverage(ledger)
-    shown = {"figure-" + anchor(figure.name) for figure in material.figures}
-    shown |= {"study-" + anchor(study.slug) for study in material.studies}
-    places = [place for place in PLACES if place[-1] in shown]
+    shown = {"study-" + anchor(study.slug) for study in material.studies}
     beyond = [claim for claim in claims if claim.entry.claim.id.startswith("beyond.")]
-    measured = {"trial": trial, "trial_figure": drawing, "trial_threshold": BEYOND}
     printed = {"misprints": misprints(ledger), "conventions": misprints(ledger, conventions)}
     graph = Markup(svg(groups(ledger), links(ledger)))
     glossary = [(glyph(row), row.meaning, row.scaling) for row in material.glossary]
     about = document(SLIDES)
     return [
-        *([_page("figures.html", "Figures", figures=material.further, places=places)] if material.further else []),
-        _page("network.html", "The network's own bulk", beyond=beyond, **measured),
+        *([_page("figures.html", "Figures", places=listed)] if (listed := figure_places(material.studies)) else []),
+        _page("network.html", "The network's own bulk", beyond=beyond, trial="study-network-trial" in shown),
         *_studies(material.studies),
         *_gallery(material.gallery),
         _page("misprints.html", "Formulas that do not hold as our sources have them", **printed),

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from importlib import import_module
 from typing import Any
 
 from giantsteps.reports.figures.files import own_style
 from giantsteps.reports.measurements.experiments import Measurement
 from giantsteps.reports.measurements.study import Study
+from giantsteps.reports.text.anchors import anchor
 
 STUDIES: tuple[str, ...] = (
     "studies.paper.after_step:STUDY_1",
@@ -20,6 +21,7 @@ STUDIES: tuple[str, ...] = (
     "studies.paper.along_spike:STUDY_7",
     "studies.vocabulary",
     "measurements.calibration:study",
+    "measurements.network_trial:study",
     "studies.networks.any_activation:study",
     "studies.networks.practitioner",
     "studies.networks.step_helps:study",
@@ -36,22 +38,21 @@ STUDIES: tuple[str, ...] = (
     "studies.speed:study",
 )
 
-# Where each figure of the paper stands in the report, by the name of its study.
-PLACES = (
-    ("Figure 1", "the function along the target", "study-figure-1"),
-    ("Figure 2", "learning curves by the batch of the step", "study-figure-2"),
-    ("Figure 3", "the functions that realise the bounds", "study-figure-3"),
-    ("Figure 4", "learning curves by spike and by alignment", "study-figure-4"),
-    ("Figure 5", "learning curves by the width of the network", "study-figure-5"),
-    ("Figure 5", "the width at fixed and at best rates", "study-width"),
-    ("Figure 6", "learning curves by the vocabulary of the readout", "study-figure-6"),
-    ("Figure 6", "spiked random features and orthogonal rows by the vocabulary", "study-vocabulary"),
-    ("Figure 7", "the pool of functions along the spike", "study-figure-7"),
-    ("Figure 7", "the bounds along the learning rate", "study-bound-functions"),
-    ("Figure 8", "the spectrum of the features", "study-spectrum-sample"),
-)
+# The figures of the paper that other studies have as well, by the slug of the study.
+ALSO = {"width": 5, "vocabulary": 6, "bound-functions": 7, "spectrum_sample": 8}
 # The figure of the paper that the first page shows.
 FIRST = "figure_1"
+
+
+def figure_places(studies: Sequence[Study]) -> list[tuple[str, str, str]]:
+    """Where each figure of the paper stands: its name, what it shows, and the name of the study's page."""
+    found = []
+    for study in studies:
+        name, _, shows = study.title.rpartition(": ") if study.slug.startswith("figure_") else ("", "", study.title)
+        if study.slug in ALSO:
+            name = f"Figure {ALSO[study.slug]}"
+        found += [(name, shows, f"study-{anchor(study.slug)}")] if name else []
+    return sorted(found, key=lambda place: place[0])
 
 
 def found_at(name: str) -> Measurement | Callable[[], Study | None]:

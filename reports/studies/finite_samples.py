@@ -14,8 +14,15 @@ from giantsteps.numerics.models.network import Network
 from giantsteps.numerics.saddle_point.finite_width import at_width
 from giantsteps.numerics.saddle_point.ridge import solve
 from giantsteps.reports.figures import canvas as draw
-from giantsteps.reports.measurements.experiments import Data, Experiment, Measured, Measurement, own_model
-from giantsteps.reports.measurements.study import Study, Table, command
+from giantsteps.reports.measurements.experiments import (
+    Data,
+    Experiment,
+    Measured,
+    Measurement,
+    own_model,
+    predicted_error,
+)
+from giantsteps.reports.measurements.study import OURS, Statement, Study, Table, command, stated
 
 SLUG = "finite_samples"
 SAMPLES, DIMENSION, WIDTH = 500, 200, 100
@@ -86,15 +93,35 @@ def page(data: Data) -> Study:
     text = (
         f"The theory is about infinite dimension. Here it stands beside experiments with n = {SAMPLES} samples, d = "
         f"{DIMENSION} inputs and p = {WIDTH} neurons: {len(rows)} points, {SEEDS} independent experiments each, the "
-        "theory at the same ratios and nothing fitted.",
-        f"The means are off by {_share(median(abs(row.relative) for row in rows))} at the typical point (median) and "
-        f"by {_share(abs(worst.relative))} at the worst ({worst.name}). {SEEDS} experiments see such differences: "
-        f"{visible} of {len(rows)} are beyond three standard errors. One experiment would not: it scatters by "
-        f"{_share(median(row.scatter for row in rows))} (median), and at {inside} of {len(rows)} points the mean lies "
-        "within the standard deviation of a single experiment around the theory.",
-        f"The measured mean is above the theory at {sum(row.relative > 0.0 for row in rows)} points of {len(rows)}. "
-        f"{_cause(rows, worst, visible)}",
+        "theory at the same ratios and nothing fitted. The limit drops what a uniform readout costs at finite width, "
+        "the term $m^2/(p \\tau)$, which is kept beside it.",
     )
+    after = sum(abs(row.z_at_width) > 3.0 for row in rows)
+    left = worst.measured.mean / worst.at_width - 1.0
+    worse = [row.name for row in rows if abs(row.z_at_width) > max(3.0, abs(row.z))]
+    statements = (
+        Statement(
+            f"{SEEDS} experiments agree with the theory", OURS, visible == 0,
+            f"the means are off by {_share(median(abs(row.relative) for row in rows))} at the typical point (median) "
+            f"and by {_share(abs(worst.relative))} at the worst ({worst.name}), above the theory at "
+            f"{sum(row.relative > 0.0 for row in rows)}; {visible} of {len(rows)} are beyond three standard errors",
+        ),
+        Statement(
+            "one experiment does not see the difference", OURS, inside == len(rows),
+            f"it scatters by {_share(median(row.scatter for row in rows))} (median); at {inside} of {len(rows)} points "
+            "the mean lies within the standard deviation of a single experiment around the theory",
+        ),
+        Statement(
+            "the known term of order 1/p is most of the difference at the worst point", OURS,
+            abs(left) < 0.2 * abs(worst.relative),
+            f"the theory goes from {worst.theory:.5f} to {worst.at_width:.5f}, the measurement is {worst.measured}; "
+            f"{after} points are left beyond three standard errors",
+        ),
+        Statement(
+            "and the only one of its order", OURS, not worse,
+            f"with it {len(worse)} points go beyond the measurement ({'; '.join(worse)})" if worse else "at all points",
+        ),
+    )  # fmt: skip
     table = Table.of(
         f"Test errors at n = {SAMPLES}, d = {DIMENSION}, p = {WIDTH} beside the asymptotics",
         "model | at | theory | with the 1/p term | measured mean | deviation | in standard errors | scatter of one "
@@ -106,26 +133,11 @@ def page(data: Data) -> Study:
         ),
     )
     title = f"Finite samples: n = {SAMPLES}, d = {DIMENSION}, p = {WIDTH}"
-    return Study(SLUG, title, text, (table,), (_figure(rows),), command(SLUG))
+    return Study(SLUG, title, text, (stated(statements), table), (_figure(rows),), command(SLUG))
 
 
 def _share(x: float) -> str:
     return f"{100 * x:.1f} %"
-
-
-def _cause(rows: Sequence[Row], worst: Row, before: int) -> str:
-    """How much of the deviation the one known term of order 1/p accounts for."""
-    after = sum(abs(row.z_at_width) > 3.0 for row in rows)
-    left = worst.measured.mean / worst.at_width - 1.0
-    helps = "accounts for most of it" if abs(left) < 0.2 * abs(worst.relative) else "does not account for it"
-    worse = [row.name for row in rows if abs(row.z_at_width) > max(3.0, abs(row.z))]
-    more = f"at {len(worse)} points it goes beyond the measurement ({'; '.join(worse)})"
-    return (
-        "The limit drops what a uniform readout costs at finite width, the term $m^2/(p \\tau)$. Keeping it leaves "
-        f"{after} points beyond three standard errors in place of {before}; at the worst point it {helps}: the theory "
-        f"goes from {worst.theory:.5f} to {worst.at_width:.5f}, the measurement is {worst.measured}."
-        + (f" It is not the only term of its order: {more}." if worse else "")
-    )
 
 
 def _figure(rows: Sequence[Row]) -> draw.Figure:
@@ -138,7 +150,7 @@ def _figure(rows: Sequence[Row]) -> draw.Figure:
     for axes, cases, name, at in panels:
         grid = np.geomspace(at[0], at[-1], 41)
         for style, (case, subject) in enumerate(cases.items()):
-            curve = [solve(own_model(replace(subject, **{name: float(x)}))).test_error for x in grid]
+            curve = [predicted_error(replace(subject, **{name: float(x)})) for x in grid]
             draw.line(axes, grid, curve, style)
             draw.points(axes, at, [row.measured for row in rows if row.name.startswith(case)], style, case)
         axes.set(xscale="log", yscale="log")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,11 +14,17 @@ from giantsteps.numerics.gaussian.coefficients import hermite_constants
 from giantsteps.numerics.gaussian.evaluate import compile_numpy
 from giantsteps.numerics.models.model import Model
 from giantsteps.numerics.models.network import Network
-from giantsteps.numerics.saddle_point.ridge import solve
 from giantsteps.reports.command_line.console import estimate_text
 from giantsteps.reports.figures import canvas as draw
-from giantsteps.reports.measurements.experiments import Data, Experiment, Measurement, line_of, own_model
-from giantsteps.reports.measurements.study import Study, Table, command
+from giantsteps.reports.measurements.experiments import (
+    Data,
+    Experiment,
+    Measurement,
+    at_dimensions,
+    line_of,
+    predicted_error,
+)
+from giantsteps.reports.measurements.study import OURS, Statement, Study, Table, command, stated
 from giantsteps.verify.checks.finite_size import Comparison, Observation, compare
 
 Array = NDArray[np.float64]
@@ -38,13 +45,8 @@ LEVEL = 3.5  # standard errors; 28 comparisons of a right theory go beyond it in
 def experiments_of(case: str, inputs: Inputs) -> tuple[Experiment, ...]:
     """One model with one law of the inputs, at all dimensions."""
     observables = ("test_error", *(MAP if isinstance(CASES[case], Network) else ()))
-    return tuple(
-        Experiment(
-            f"{case}, {inputs.law} {inputs.directions}, d = {d}", CASES[case], d, seeds, inputs, observables,
-            stream=VARIANTS.index(inputs),
-        )
-        for d, seeds in RUNS
-    )  # fmt: skip
+    given: dict[str, Any] = {"inputs": inputs, "observables": observables, "stream": VARIANTS.index(inputs)}
+    return at_dimensions(f"{case}, {inputs.law} {inputs.directions}", CASES[case], RUNS, **given)
 
 
 EXPERIMENTS = tuple(one for case in CASES for inputs in VARIANTS for one in experiments_of(case, inputs))
@@ -69,7 +71,7 @@ class Row:
 
 def row_of(case: str, inputs: Inputs, data: Data) -> Row:
     """Extrapolated in 1/d."""
-    theory = solve(own_model(CASES[case])).test_error
+    theory = predicted_error(CASES[case])
     runs = [Observation(e.dimension, tuple(data[e.name]["test_error"]), theory) for e in experiments_of(case, inputs)]
     found: Comparison = compare("test error", runs)
     assert found.fit is not None
@@ -138,22 +140,20 @@ def page(data: Data) -> Study:
         for inputs in VARIANTS
         if inputs.directions == "sparse"
     ]
-    sparse = [row for row in rows if row.inputs.directions == "sparse"]
-    off = [row for row in sparse if abs(row.z) > LEVEL]
-    inside = [f"{row.name}, {row.inputs.law}" for row in sparse if row not in off]
-    worst = max(sparse, key=lambda row: abs(row.relative))
     text = (
         "The theory takes Gaussian inputs. Here the coordinates are independent with mean 0 and variance 1 but "
         f"uniform, +-1 (Rademacher), or Student t with {DEGREES_OF_FREEDOM} degrees of freedom, with target and spike "
         "along dense directions (uniformly random) or along axes (sparse). Spiked features and networks after a step, "
         f"at d = {', '.join(str(d) for d, _ in RUNS)}, the difference from the Gaussian theory extrapolated in 1/d.",
-        _dense([row for row in rows if row.inputs.directions == "dense"]),
-        f"Sparse directions: {len(off)} of {len(sparse)} comparisons are beyond {LEVEL:g} standard errors, up to "
-        f"{100 * worst.relative:+.0f} % ({worst.name}, {worst.inputs.law}). Along an axis the argument of the target "
-        "keeps the law of a coordinate, and no limit makes it Gaussian. "
-        + (f"Not seen at {len(inside)} ({'; '.join(inside)})." if inside else "It is seen at all of them."),
-        map_text(mapped),
+        "Along an axis the argument of the target keeps the law of a coordinate, and no limit makes it Gaussian. Of "
+        "the gradient step only $h_1^*$ and $h_2^*$ feel the axis. For +-1 an odd target is linear along its axis, "
+        "g(x) = g(1) x, and the task another one.",
     )
+    statements = (
+        *(_universal(directions, [row for row in rows if row.inputs.directions == directions])
+          for directions in ("dense", "sparse")),
+        *map_says(mapped),
+    )  # fmt: skip
     table = Table.of(
         f"Test error at infinite d, extrapolated from d = {RUNS[0][0]} to {RUNS[-1][0]}, against the Gaussian theory",
         "model | inputs | directions | Gaussian theory | measured | deviation | in standard errors | left at d = 100",
@@ -173,40 +173,38 @@ def page(data: Data) -> Study:
             for one in mapped
         ),
     )
-    return Study(SLUG, "Inputs that are not Gaussian", text, (table, numbers), (_figure(rows),), command(SLUG))
+    tables = (stated(statements), table, numbers)
+    return Study(SLUG, "Inputs that are not Gaussian", text, tables, (_figure(rows),), command(SLUG))
 
 
-def _dense(rows: Sequence[Row]) -> str:
-    """Universality, if that is what the data say, and how fast."""
-    dense = [row for row in rows if row.inputs.law != "gaussian"]
-    beyond = [row for row in dense if abs(row.z) > LEVEL]
-    largest = max(dense, key=lambda row: abs(row.z))
-    size = max(abs(row.relative) + 2.0 * row.error for row in dense)
-    where = f"(the largest is {abs(largest.z):.1f}, {largest.name}, {largest.inputs.law}"
-    verdict = (
-        f"{len(beyond)} of {len(dense)} comparisons are beyond {LEVEL:g} standard errors {where}, "
-        f"{100 * largest.relative:+.1f} %): the theory is not universal here, or d is too small for a line in 1/d"
-        if beyond
-        else f"none of {len(dense)} comparisons is beyond {LEVEL:g} standard errors {where}): the difference vanishes "
-        f"as d grows, up to the {100 * size:.1f} % that two standard errors leave open"
-    )
-    least = RUNS[0][0]
-    paces = {law: np.mean([row.pace for row in rows if row.inputs.law == law]) for law in LAWS}
+def _universal(directions: str, rows: Sequence[Row]) -> Statement:
+    """Whether the law of a coordinate plays no part in the limit, and what it leaves at the least dimension."""
+    others = [row for row in rows if row.inputs.law != "gaussian"]
+    beyond = [row for row in others if abs(row.z) > LEVEL]
+    worst, least = max(others, key=lambda row: abs(row.z)), RUNS[0][0]
+    laws = dict.fromkeys(row.inputs.law for row in rows)
+    paces = {law: np.mean([row.pace for row in rows if row.inputs.law == law]) for law in laws}
     left = "; ".join(f"{law} {100 * pace / least:+.1f} %" for law, pace in paces.items())
-    return f"Dense directions: {verdict}. At d = {least} the line leaves, on average over the models: {left}."
+    return Statement(
+        f"{directions} directions: the Gaussian theory holds", OURS, not beyond,
+        f"{len(beyond)} of {len(others)} comparisons are beyond {LEVEL:g} standard errors, the furthest "
+        f"{worst.z:+.1f}, {100 * worst.relative:+.1f} % ({worst.name}, {worst.inputs.law}); at d = {least} the line "
+        f"leaves, on average over the models: {left}",
+    )  # fmt: skip
 
 
-def map_text(mapped: Sequence[Mapped]) -> str:
+def map_says(mapped: Sequence[Mapped]) -> list[Statement]:
     """Whether Result 3.1 holds for sparse targets, with Gaussian constants and with the law's own."""
-    usual = sum(one.largest(one.usual) > LEVEL for one in mapped)
-    own = sum(one.largest(one.own) > LEVEL for one in mapped)
-    return (
-        "How it enters: of the gradient step only $h_1^*$ and $h_2^*$ feel the axis. Result 3.1 with the Gaussian "
-        f"values fails in r, gamma or c at {usual} of {len(mapped)} networks with a sparse target; with E[x g(x)] and "
-        f"E[g(x)^2] over the law of a coordinate it {'does not hold everywhere' if own else 'holds'} (beyond "
-        f"{LEVEL:g} standard errors at {own}, largest {max(one.largest(one.own) for one in mapped):.1f}). For +-1 an "
-        "odd target is linear along its axis, g(x) = g(1) x, and the task another one."
-    )
+    found = []
+    for words, which in (
+        ("Result 3.1 holds along an axis", "usual"),
+        ("it does with E[x g(x)] and E[g(x)^2] over the law of a coordinate", "own"),
+    ):
+        off = [one.largest(getattr(one, which)) for one in mapped]
+        fails = sum(x > LEVEL for x in off)
+        numbers = f"r, gamma or c fail at {fails} of {len(off)} networks, by {max(off):.1f} standard errors at most"
+        found.append(Statement(words, OURS, fails == 0, f"{numbers} (seen: none beyond {LEVEL:g})"))
+    return found
 
 
 def _figure(rows: Sequence[Row]) -> draw.Figure:
@@ -225,7 +223,7 @@ def _figure(rows: Sequence[Row]) -> draw.Figure:
         axes.axvline(0.0, color=draw.DARK, lw=0.8)
         axes.set_yticks(list(range(len(own)))[::-1], [row.name for row in own], fontsize=7.5)
         axes.set(xlabel="measurement above the Gaussian theory, per cent", title=f"{directions} directions")
-    canvas.legend(*left.get_legend_handles_labels(), loc="outside lower center", ncols=4, frameon=False, fontsize=9)
+    draw.legend_outside(canvas, left)
     caption = (
         "Spiked random features and networks named by student and target; test error extrapolated from d = "
         f"{RUNS[0][0]} to {RUNS[-1][0]}, above the Gaussian theory, bars of two standard errors. Left: target and "

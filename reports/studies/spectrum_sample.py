@@ -19,7 +19,7 @@ from giantsteps.numerics.spectrum.density import Spectrum, equations_of, spectru
 from giantsteps.numerics.spectrum.edges import EdgeLaw, edge_law
 from giantsteps.reports.figures import canvas as draw
 from giantsteps.reports.measurements.experiments import FOLDER, Measured, own_model
-from giantsteps.reports.measurements.study import Study, Table, command
+from giantsteps.reports.measurements.study import OURS, Statement, Study, Table, command, stated
 
 Array = NDArray[np.float64]
 
@@ -84,13 +84,17 @@ class Row:
     found: Spectrum
     bulk: tuple[float, ...]
     outliers: tuple[float, ...]
-    features: int
     networks: Networks | None = None  # further ones, of a network
 
     @property
     def samples(self) -> int:
         """n."""
         return round(self.model.alpha * DIMENSION)
+
+    @property
+    def features(self) -> int:
+        """p."""
+        return round(self.model.beta * DIMENSION)
 
     @property
     def predicted(self) -> float:
@@ -158,7 +162,7 @@ def rows_of(sample: Sample) -> tuple[Row, ...]:
         count = sum(outlier.at(n) > top for outlier in found.outliers if math.isfinite(top)) or 1
         outliers = tuple(values[-count:][::-1])
         further = networks_of(sample) if isinstance(subject, Network) else None
-        rows.append(Row(name, model, found, tuple(values[:-count]), outliers, round(model.beta * DIMENSION), further))
+        rows.append(Row(name, model, found, tuple(values[:-count]), outliers, further))
     return tuple(rows)
 
 
@@ -176,10 +180,16 @@ def page(rows: Sequence[Row]) -> Study:
         "own: Tracy and Widom's at the scale $d^{-2/3}$ about an edge that moves with the sample's $\\kappa$ by "
         "$d^{-1/2}$; $z$ counts its standard deviations. Where the density ends in a tail, and for a network, whose "
         "edges move with its batch, no law is given.",
-        " ".join(_sentence(row) for row in rows if row.networks is None),
-        _matches(rows),
-        *(_network_sentence(row, row.networks) for row in rows if row.networks is not None),
     )
+    most = max(row.distance for row in rows)
+    statements = (
+        Statement(
+            'the spectrum "matches well with numerical simulations" (Figure 8, whose setting the sources do not print)',
+            "Appendix F", most < 0.02,
+            f"the distribution functions of sample and theory differ by {most:.4f} at most (seen: by less than 0.02)",
+        ),
+        *(one for row in rows for one in (several(row, row.networks) if row.networks else (_whole(row),))),
+    )  # fmt: skip
     table = Table.of(
         f"Edges and outlier at d = {DIMENSION}, one sample each",
         "features | lower edge | smallest | z | upper edge | largest of bulk | z | outlier: leading term | corrected | "
@@ -191,63 +201,54 @@ def page(rows: Sequence[Row]) -> Study:
             for row in rows
         ),
     )
-    return Study(SLUG, "The spectrum of the features", text, (table,), (_figure(rows),), command(SLUG))
+    tables = (stated(statements), table)
+    return Study(SLUG, "The spectrum of the features", text, tables, (_figure(rows),), command(SLUG))
 
 
 def _score(law: EdgeLaw | None, value: float) -> str:
     return "" if law is None else f"{law.score(value):.2f}"
 
 
-def _matches(rows: Sequence[Row]) -> str:
-    """Appendix F's statement on its Figure 8, decided on the distribution functions."""
-    most = max(row.distance for row in rows)
-    return (
-        'Appendix F says that the spectrum "matches well with numerical simulations" (Figure 8, whose setting the '
-        f"sources do not print): {'seen' if most < 0.02 else 'not seen'}, the distribution functions of sample and "
-        f"theory differ by {most:.4f} at most."
-    )
-
-
-def _sentence(row: Row) -> str:
+def _whole(row: Row) -> Statement:
+    """Whether the density holds all of the bulk, and how far the sample's outlier scatters."""
     low, high = row.found.edges[0][0], row.found.edges[-1][1]
     outside = sum(not low <= x <= high for x in row.bulk)
+    return Statement(
+        f"{row.name}: the outlier is as predicted", "Appendix F",
+        abs(row.predicted / row.outliers[0] - 1.0) < 3.0 * row.fluctuation,
+        f"{row.outliers[0]:.1f}; the leading term says {row.leading:.1f}, with the correction of order one "
+        f"{row.predicted:.1f}, {abs(row.predicted / row.outliers[0] - 1.0):.1%} away, where $\\mu_0^2$ summed over so "
+        f"many samples fluctuates by {row.fluctuation:.1%} (seen: within three times that); the density integrates to "
+        f"1 within {max(abs(row.found.mass - 1.0), 1e-15):.0e} (with the atom at zero, {row.found.atom_at_zero:.4g}), "
+        f"the distribution functions differ by {row.distance:.4f}, {outside} of {len(row.bulk)} eigenvalues of the "
+        "bulk are outside its edges",
+    )  # fmt: skip
+
+
+def several(row: Row, networks: Networks) -> tuple[Statement, ...]:
+    """What the networks say of both theories and of the outlier, error bars beside."""
+    own, paper = networks.distances_from(row.found), networks.distances_from(row.paper)
+    off = networks.outliers.z(row.predicted)
     return (
-        f"{row.name}: the density integrates to 1 within {max(abs(row.found.mass - 1.0), 1e-15):.0e} (with the atom at "
-        f"zero, {row.found.atom_at_zero:.4g}); the distribution functions of sample and theory differ by at most "
-        f"{row.distance:.4f}; {outside} of {len(row.bulk)} eigenvalues of the bulk are outside its edges. The largest "
-        f"eigenvalue is {row.outliers[0]:.1f}; its leading term says {row.leading:.1f}, with the correction of order "
-        f"one {row.predicted:.1f}, {abs(row.predicted / row.outliers[0] - 1.0):.1%} away; $\\mu_0^2$ summed over so "
-        f"many samples alone fluctuates by {row.fluctuation:.1%}."
-    )
-
-
-def _network_sentence(row: Row, networks: Networks) -> str:
-    own, paper = row.distance, row.distance_from(row.paper)
-    return (
-        f"{row.name} (rows of covariance $1 + \\omega A$, beyond the paper): its distribution function differs by at "
-        f"most {own:.4f} from the theory of its own rows and by {paper:.4f} from that of isotropic rows with the same "
-        f"spike and variance; {'that of its own rows' if own < paper else 'the isotropic one'} is nearer. Isotropic "
-        f"rows would end at {row.paper.edges[-1][1]:.3g}; the largest eigenvalue of the bulk is {row.bulk[-1]:.3g}. "
-        f"The outlier is {row.outliers[0]:.1f}, predicted {row.predicted:.1f} at the limit's spike and bulk, which a "
-        f"batch moves by $d^{{-1/2}}$. {several(networks, row.found, row.paper, row.predicted)}"
-    )
-
-
-def several(networks: Networks, found: Spectrum, isotropic: Spectrum, predicted: float) -> str:
-    """What the other networks say of both theories and of the outlier, error bars beside."""
-    own, paper = networks.distances_from(found), networks.distances_from(isotropic)
-    off = networks.outliers.z(predicted)
-    return (
-        f"{NETWORKS} more networks: their outliers are {networks.outliers} in the mean, {off:+.1f} standard errors "
-        f"from the prediction; their distribution functions differ by {np.min(own):.4f} to {np.max(own):.4f} from "
-        f"their own theory and by {np.min(paper):.4f} to {np.max(paper):.4f} from the isotropic one, which is further "
-        f"away for {int(np.sum(paper > own))} of {NETWORKS}."
-    )
+        Statement(
+            f"{row.name}: the spectrum is that of its own rows, not of isotropic ones", OURS,
+            row.distance < row.distance_from(row.paper) and bool(np.all(paper > own)),
+            f"the distribution function of one differs by {row.distance:.4f} from its own theory and by "
+            f"{row.distance_from(row.paper):.4f} from the isotropic one, those of {NETWORKS} more by {np.min(own):.4f} "
+            f"to {np.max(own):.4f} and {np.min(paper):.4f} to {np.max(paper):.4f}; isotropic rows would end at "
+            f"{row.paper.edges[-1][1]:.3g}, the largest eigenvalue of the bulk is {row.bulk[-1]:.3g}",
+        ),
+        Statement(
+            f"{row.name}: the outlier is where the limit's spike and bulk put it", OURS, abs(off) < 3.0,
+            f"{row.outliers[0]:.1f} beside {row.predicted:.1f}; the mean of {NETWORKS} more, which their batches move "
+            f"by $d^{{-1/2}}$, {networks.outliers}, {off:+.1f} standard errors away (seen: within three)",
+        ),
+    )  # fmt: skip
 
 
 def _figure(rows: Sequence[Row]) -> draw.Figure:
     """Density over the histogram of the sample's bulk, the outlier named."""
-    canvas, *all_axes = draw.panels(len(rows), size=(13.0, 4.0))
+    canvas, *all_axes = draw.panels(len(rows), size=(13.0, 4.0), ylabel="density")
     for axes, row in zip(all_axes, rows, strict=True):
         counts, ends = np.histogram(row.bulk, bins=60)
         heights, label, outlier = counts / (row.features * np.diff(ends)), "sample", f"outlier {row.outliers[0]:.0f}"
@@ -270,7 +271,6 @@ def _figure(rows: Sequence[Row]) -> draw.Figure:
         if row.networks is not None:
             draw.line(axes, row.paper.x, row.paper.density, 1, "isotropic rows", lw=1.2)
         draw.legend(axes)
-    all_axes[0].set_ylabel("density")
     caption = (
         f"Lines: the limiting density. Histograms: one sample at d = {DIMENSION} without its outliers, the largest of "
         f"which is named beside its prediction; of networks the mean of {NETWORKS} with one standard error."

@@ -11,8 +11,8 @@ import numpy as np
 from giantsteps.numerics.models.model import Model, ModelError
 from giantsteps.numerics.saddle_point.ridge import solve
 from giantsteps.reports.figures import canvas as draw
-from giantsteps.reports.measurements.experiments import Data, Experiment, Measured, Measurement, own_model
-from giantsteps.reports.measurements.study import Study, Table, command
+from giantsteps.reports.measurements.experiments import Data, Experiment, Measured, Measurement, predicted_error
+from giantsteps.reports.measurements.study import OURS, Statement, Study, Table, command, stated
 
 SLUG = "threshold"
 DIMENSION, SEEDS, RIDGE = 300, 24, 1e-3
@@ -81,32 +81,28 @@ def page(data: Data, found: Sequence[Divergence] = ()) -> Study:
     found = found or tuple(divergence(case, model) for case, model in CASES.items())
     rows = []
     for experiment in EXPERIMENTS:
-        theory, m = solve(own_model(experiment.subject)).test_error, experiment.measured(data)
+        theory, m = predicted_error(experiment.subject), experiment.measured(data)
         rows.append((experiment, theory, m, m.z(theory)))
     largest, where = max((abs(z), experiment.name) for experiment, *_, z in rows)
     refused = sum(map(refuses, CASES.values()))
-    said = "refuses a ridge of zero"
-    powers = (
-        f"{one.case} like $\\lambda^{{-{one.exponent:.3f}}}$ (fitted over {RIDGES[-3]:.0e} to {RIDGES[-1]:.0e})"
-        for one in found
-    )
-    approaches = (
-        f"{one.case} grows like $|\\alpha - \\beta|^{{-{fitted(GAPS, one.below):.3f}}}$ from below and "
-        f"$|\\alpha - \\beta|^{{-{fitted(GAPS, one.above):.3f}}}$ from above"
-        for one in found
-    )
     text = (
         "Without ridge the readout interpolates the samples when alpha < beta and cannot when alpha > beta. The solver "
         "takes the limit ridge -> 0+ itself on both sides: below the threshold V is 1/ridge times a finite number and "
-        "the equations are solved for that number, above it V is finite.",
-        "At alpha = beta the limit diverges. There the solver "
-        + (f"{said} and says why." if refused == len(CASES) else f"{said} in {refused} of {len(CASES)} models.")
-        + f" With a ridge the error is finite and grows as the ridge shrinks: {'; '.join(powers)}. {_half(found)}",
-        f"Without ridge, towards the threshold: {'; '.join(approaches)} (fitted between distances {GAPS[-3]:g} and "
-        f"{GAPS[-1]:g}).",
-        f"Spiked features at d = {DIMENSION} with ridge {RIDGE:g} show the peak; the largest deviation from the theory "
-        f"is {largest:.1f} standard errors ({where}).",
+        "the equations are solved for that number, above it V is finite. At alpha = beta the limit diverges; with a "
+        "ridge the error is finite there and grows as the ridge shrinks. Where the features saturate along the spike, "
+        "samples far out have next to no variance, $1 + V$ needs a smaller ridge, and the limit is reached late.",
     )
+    statements = (
+        Statement(
+            "the solver refuses a ridge of zero at the threshold, and says why", OURS, refused == len(CASES),
+            f"in {refused} of {len(CASES)} models",
+        ),
+        *map(_half, found),
+        Statement(
+            f"spiked features at d = {DIMENSION} with ridge {RIDGE:g} show the peak", OURS, largest < 4.0,
+            f"the largest deviation from the theory is {largest:.1f} standard errors ({where}; seen: below 4)",
+        ),
+    )  # fmt: skip
     ends = Table.of(
         "Test error at alpha = beta against the ridge, and the exponent between neighbouring ridges",
         f"model | {' | '.join(f'{ridge:.0e}' for ridge in RIDGES)} | exponents | fitted to the last three",
@@ -124,22 +120,18 @@ def page(data: Data, found: Sequence[Divergence] = ()) -> Study:
     case = next(iter(CASES))
     figure = _figure(case, [m for one, _, m, _ in rows if one.name.startswith(case)], found)
     title = "No ridge: the interpolation threshold"
-    return Study(SLUG, title, text, (ends, measured), (figure,), command(SLUG))
+    return Study(SLUG, title, text, (stated(statements), ends, measured), (figure,), command(SLUG))
 
 
-def _half(found: Sequence[Divergence]) -> str:
-    close = [one.case for one in found if abs(one.exponent - 0.5) < CLOSE]
-    far = [one for one in found if one.case not in close]
-    start = f"That is 1/2 within {CLOSE:g} for {', '.join(close)}." if close else "None of them is 1/2 yet."
-    if not far:
-        return start
-    falling = sum(one.exponents[-1] < max(one.exponents) for one in far)
-    return (
-        f"{start} {', '.join(one.case for one in far)} {'is' if len(far) == 1 else 'are'} not there at ridge "
-        f"{RIDGES[-1]:.0e}; the exponent is falling in {falling} of {len(far)}: where the features saturate along "
-        "the spike, samples far out have next to no variance, $1 + V$ needs a smaller ridge there, and the limit is "
-        "reached late."
-    )
+def _half(one: Divergence) -> Statement:
+    """The exponents of the divergence, in the ridge at the threshold and in the distance from it without a ridge."""
+    return Statement(
+        f"{one.case} diverges like one over the root of the ridge", OURS, abs(one.exponent - 0.5) < CLOSE,
+        f"like $\\lambda^{{-{one.exponent:.3f}}}$ from {RIDGES[-3]:.0e} to {RIDGES[-1]:.0e} (seen: 1/2 within "
+        f"{CLOSE:g}); without ridge like $|\\alpha - \\beta|^{{-{fitted(GAPS, one.below):.3f}}}$ from below and "
+        f"$|\\alpha - \\beta|^{{-{fitted(GAPS, one.above):.3f}}}$ from above, between distances {GAPS[-3]:g} and "
+        f"{GAPS[-1]:g}",
+    )  # fmt: skip
 
 
 def _figure(case: str, measured: Sequence[Measured], found: Sequence[Divergence]) -> draw.Figure:
@@ -148,7 +140,7 @@ def _figure(case: str, measured: Sequence[Measured], found: Sequence[Divergence]
     alphas = np.unique(np.concatenate([np.geomspace(0.2, 5.0, 49), 1.0 + np.linspace(-0.05, 0.05, 11)]))
     for style, ridge in enumerate((0.1, RIDGE, 0.0)):
         curve = [
-            solve(CASES[case].changed(alpha=float(a), ridge=ridge)).test_error
+            predicted_error(CASES[case].changed(alpha=float(a), ridge=ridge))
             if ridge or abs(a - 1.0) > 1e-6
             else np.nan
             for a in alphas
@@ -156,7 +148,7 @@ def _figure(case: str, measured: Sequence[Measured], found: Sequence[Divergence]
         draw.line(left, alphas, curve, style, rf"$\lambda = {ridge:g}$" if ridge else r"$\lambda\to 0^+$")
     draw.points(left, ALPHAS, measured, 1)
     left.set(xscale="log", yscale="log", ylim=(0.15, 30.0), xlabel=r"$\alpha$ (width $\beta = 1$)", ylabel="test error")
-    left.set_xticks([0.25, 0.5, 1.0, 2.0, 4.0], ["0.25", "0.5", "1", "2", "4"])
+    draw.ticks(left, (0.25, 0.5, 1.0, 2.0, 4.0))
     left.minorticks_off()
     left.set_title(case)
     for style, one in enumerate(found):

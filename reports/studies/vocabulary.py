@@ -15,13 +15,12 @@ from giantsteps.numerics.experiments.orthogonal import simulated_test_errors
 from giantsteps.numerics.experiments.ridge import at_sizes, predicted
 from giantsteps.numerics.models.model import Model, ReadoutGroup
 from giantsteps.numerics.models.readout_law import ReadoutLaw
-from giantsteps.numerics.models.solution import Solution
 from giantsteps.numerics.saddle_point.finite_width import at_width
 from giantsteps.numerics.saddle_point.letters.density import few_letters, solve_letters
 from giantsteps.numerics.saddle_point.ridge import solve
 from giantsteps.reports.figures import canvas as draw
 from giantsteps.reports.measurements.experiments import Data, Experiment, Measured, Measurement
-from giantsteps.reports.measurements.study import Study, Table, command
+from giantsteps.reports.measurements.study import OURS, Statement, Study, Table, command, stated
 from giantsteps.verify.checks.finite_size import Comparison, Observation, compare_all
 
 SLUG = "vocabulary"
@@ -137,90 +136,91 @@ def judged(data: Data, rows: str = "") -> list[Point]:
 def page(data: Data) -> Study:
     """The page from the samples."""
     found, special = judged(data), judged(data, "orthogonal ")
-    z = np.array([abs(c.z) for p in found for c in p.comparisons.values() if c.z is not None])
     sign = solve(with_vocabulary((-1.0, 1.0), 1.0)).test_error - solve(with_vocabulary((1.0,), 1.0)).test_error
-    density, less_aligned = (
-        solve_letters(replace(BASE, alignment=gamma, readout=LAW)) for gamma in (BASE.alignment, LESS_ALIGNED)
-    )
     text = (
         "Section 4.4 of the paper says that more variability of the initial readout means better feature learning: "
         "each letter u of its vocabulary brings two functions along the spike, $\\mu_0(u\\kappa)$ and "
         "$\\kappa\\mu_1(u\\kappa)$. Its Figure 6 is about the special case of an orthogonal bulk, equation (159). "
         "Here the bulk is isotropic, at the paper's alignment 1 and beta = 1, and the theory has no traces of large "
-        "matrices left.",
-        _richness(found),
-        f"For an odd student u and -u are one letter: {{-1, 1}} and {{1}} differ by {abs(sign):.1g} in test error. The "
-        "generic dimension 2k of the paper's functional basis counts them twice.",
-        f"Simulations at d = {min(DIMENSIONS)} to {max(DIMENSIONS)} against the theory at their own sizes, "
-        f"extrapolated to infinite d: {len(z)} deviates of test and training errors, {int(np.sum(z > 2.0))} beyond two "
-        f"standard errors and the largest {z.max():.1f}; {sum(p.refuted for p in found)} of {len(found)} points "
-        f"refuted. {_slow(found)}",
-        _special(found, special),
-        f"A density of letters (uniform on [-{LAW.scale:g}, {LAW.scale:g}], alpha = 1) is the limit of many groups: "
-        "the test error of Gauss rules with 1, 2, ... positive letters is "
-        f"{', '.join(f'{solution.test_error:.2g}' for solution in few_letters(density.model))}. The functions of a "
-        "density span all that their parity allows, so that the means reproduce the mean of the target along the spike "
-        f"and cost nothing: the limit itself is {_rounded(density)} at alignment {BASE.alignment:g} and "
-        f"{_rounded(less_aligned)} at {LESS_ALIGNED:g}. At finite width, and alignment {BASE.alignment:g}, the network "
-        "is far from that: "
-        + " and ".join(f"{density.at_width(width).test_error:.3g} at {width} neurons" for width in (300, 3000))
-        + ".",
+        "matrices left; the special case stands beside it. For an odd student u and -u are one letter: {-1, 1} and {1} "
+        f"differ by {abs(sign):.1g} in test error. Simulations at d = {min(DIMENSIONS)} to {max(DIMENSIONS)} are "
+        "compared with the theory at their own sizes and extrapolated to infinite d.",
+        f"A density of letters (uniform on [-{LAW.scale:g}, {LAW.scale:g}], alpha = 1) is the limit of many groups. "
+        "Its functions span all that their parity allows, so that the means reproduce the mean of the target along the "
+        "spike and cost nothing. At finite width the network is far from that.",
     )
+    statements = (*_richness(found), _stands(found, "the theory of isotropic rows", OURS), _late(found),
+                  _stands(special, "the theory of orthogonal rows, equation (159)", "Appendix D"),
+                  _ordinary(found, special), *_density())  # fmt: skip
     title = "Readouts that start from a vocabulary (Figure 6)"
-    return Study(SLUG, title, text, (_table(found),), (_figure(found, special),), command(SLUG))
+    return Study(SLUG, title, text, (stated(statements), _table(found)), (_figure(found, special),), command(SLUG))
 
 
-def _rounded(density: Solution) -> str:
-    """The limit's test error; zero where it is within its own error estimate of it."""
-    error = density.test_error
-    return "zero" if abs(error) <= density.error_estimate else f"{error:.4g}"
+def _density() -> tuple[Statement, ...]:
+    """What many letters tend to, at full alignment and below, and how far a network is from it."""
+    whole, less = (
+        solve_letters(replace(BASE, alignment=gamma, readout=LAW)) for gamma in (BASE.alignment, LESS_ALIGNED)
+    )
+    few = ", ".join(f"{solution.test_error:.2g}" for solution in few_letters(whole.model))
+    wide = " and ".join(f"{whole.at_width(width).test_error:.3g} at {width} neurons" for width in (300, 3000))
+    return (
+        Statement(
+            f"a density of letters learns perfectly at alignment {BASE.alignment:g}", OURS,
+            abs(whole.test_error) <= whole.error_estimate,
+            f"{whole.test_error:.0e}, known to {whole.error_estimate:.0e}; Gauss rules with 1, 2, ... positive letters "
+            f"have {few}; networks of the density {wide}",
+        ),
+        Statement(
+            f"and at {LESS_ALIGNED:g}", OURS, abs(less.test_error) <= less.error_estimate, f"{less.test_error:.4g}"
+        ),
+    )  # fmt: skip
 
 
-def _richness(found: Sequence[Point]) -> str:
-    """Whether a richer vocabulary did better, at the largest alpha of the simulations."""
+def _richness(found: Sequence[Point]) -> list[Statement]:
+    """Whether a richer vocabulary does better than one letter, at the largest alpha simulated; and its bound."""
     alpha = max(ALPHAS)
     errors = {p.vocabulary: p.theory for p in found if p.alpha == alpha}
     bounds = {name: lower_bound(with_vocabulary(letters, alpha)) for name, letters in VOCABULARIES}
     (uniform, least), *others = errors.items()
-    better = "; ".join(f"{name} has {error:.4f} ({bounds[name]:.4f})" for name, error in others if error < least)
-    worse = "; ".join(
-        f"{name} has {error:.4f}, and a bound of {bounds[name]:.4f}" for name, error in others if error > least
-    )
-    sentence = (
-        f"At alpha = {alpha:g} the uniform readout has test error {least:.4f} and no ridge gets it below "
-        f"{bounds[uniform]:.4f}; the others, bounds in brackets: {better}."
-    )
-    if not worse:
-        return sentence
-    return (
-        f"{sentence} But not every vocabulary helps: {worse}. Neurons that stay at their initial weights bring the "
-        "function $\\kappa$ and take the others' place: the richer basis lowers the bound, not the error."
-    )
+    return [
+        Statement(
+            f"{name} is better than {uniform}", "Section 4.4", error < least,
+            f"{error:.4f} beside {least:.4f} at alpha = {alpha:g}; no ridge is below {bounds[name]:.4f} and "
+            f"{bounds[uniform]:.4f}",
+        )
+        for name, error in others
+    ]  # fmt: skip
 
 
-def _special(found: Sequence[Point], special: Sequence[Point]) -> str:
-    """The paper's special case beside its own simulations, and beside the isotropic bulk."""
-    z = [abs(c.z) for p in special for c in p.comparisons.values() if c.z is not None]
-    refuted = sum(p.refuted for p in special)
+def _stands(points: Sequence[Point], theory: str, source: str) -> Statement:
+    """A theory beside its own simulations."""
+    z = [abs(c.z) for p in points for c in p.comparisons.values() if c.z is not None]
+    refuted = sum(p.refuted for p in points)
+    return Statement(
+        f"simulations agree with {theory}", source, refuted == 0,
+        f"{refuted} of {len(points)} points refuted; of {len(z)} deviates {sum(one > 2.0 for one in z)} are beyond two "
+        f"standard errors, the largest is {max(z):.1f}",
+    )  # fmt: skip
+
+
+def _ordinary(found: Sequence[Point], special: Sequence[Point]) -> Statement:
     ratios = [own.theory / p.theory for own, p in zip(special, found, strict=True)]
-    stand = "do not stand" if max(abs(ratio - 1.0) for ratio in ratios) > 0.05 else "stand"
-    return (
-        "The special case itself, orthogonal rows, was simulated as well. The paper reports good agreement with "
-        f"equation (159): {'not seen' if refuted else 'seen'}, {refuted} of {len(z)} test errors are refuted and the "
-        f"largest deviate is {max(z):.1f}. Its test errors are {min(ratios):.2f} to {max(ratios):.2f} times those of "
-        f"the isotropic bulk: at beta = 1 orthogonal rows {stand} for random ones."
-    )
+    return Statement(
+        "orthogonal rows stand for random ones at beta = 1", OURS, max(abs(ratio - 1.0) for ratio in ratios) < 0.05,
+        f"their test errors are {min(ratios):.2f} to {max(ratios):.2f} times those of isotropic rows (seen: within 5 "
+        "per cent)",
+    )  # fmt: skip
 
 
-def _slow(found: Sequence[Point]) -> str:
+def _late(found: Sequence[Point]) -> Statement:
     """How far finite width is from the limit where the functions are nearly collinear."""
     far = max(found, key=lambda p: p.expected / p.theory)
-    return (
-        f"The limit is reached late where letters are nearly collinear: {far.vocabulary} at alpha = {far.alpha:g} "
-        f"tends to {far.theory:.4f}, and at d = {SHOWN} theory ({far.expected:.4f}) and simulation ({far.shown}) are "
-        f"both about {far.expected / far.theory:.0f} times that, because the readout pays for large means "
-        "of opposite signs."
-    )
+    return Statement(
+        "nearly collinear letters reach the limit late: the readout pays for large means of opposite signs", OURS,
+        far.expected > 1.5 * far.theory,
+        f"{far.vocabulary} at alpha = {far.alpha:g} tends to {far.theory:.4f}; at d = {SHOWN} the theory is "
+        f"{far.expected:.4f} and the simulation {far.shown} (seen: by more than a half)",
+    )  # fmt: skip
 
 
 def _table(found: Sequence[Point]) -> Table:
@@ -255,7 +255,7 @@ def _figure(found: Sequence[Point], special: Sequence[Point]) -> draw.Figure:
             draw.points(axes, [p.alpha for p in own], [p.shown for p in own], style, vocabulary)
         axes.set(xscale="log", yscale="log", xlabel=r"samples per dimension $\alpha = n/d$", ylabel="test error")
         axes.set_title("orthogonal rows, equation (159)" if rows else "isotropic rows", fontsize=9)
-        axes.set_xticks([0.25, 0.5, 1.0, 2.0, 4.0, 8.0], ["0.25", "0.5", "1", "2", "4", "8"])
+        draw.ticks(axes, (0.25, 0.5, 1.0, 2.0, 4.0, 8.0))
         axes.set_yticks([0.02, 0.05, 0.1, 0.2, 0.4], ["0.02", "0.05", "0.1", "0.2", "0.4"])
         axes.minorticks_off()
     both[0].set_ylim(top=1.1)  # the legend above all lines

@@ -13,8 +13,8 @@ from giantsteps.numerics.models.model import Model
 from giantsteps.numerics.models.network import Network
 from giantsteps.numerics.saddle_point.ridge import solve
 from giantsteps.reports.figures import canvas as draw
-from giantsteps.reports.measurements.experiments import Data, Experiment, Measured, Measurement, own_model
-from giantsteps.reports.measurements.study import Study, Table, command
+from giantsteps.reports.measurements.experiments import Data, Experiment, Measured, Measurement, predicted_error
+from giantsteps.reports.measurements.study import OURS, Statement, Study, Table, command, stated
 
 SLUG = "width"
 DIMENSION, SEEDS = 400, 16
@@ -58,7 +58,7 @@ class Curve:
 
 def at_rate(network: Network, width: float, eta: float) -> float:
     """The test error of the paper's theory (isotropic bulk)."""
-    return solve(replace(network, beta=width, eta=eta).model("isotropic")).test_error
+    return predicted_error(replace(network, beta=width, eta=eta), "isotropic")
 
 
 def best_over_rates(network: Network, width: float) -> float:
@@ -105,28 +105,29 @@ def page(data: Data, curves: Sequence[Curve] = ()) -> Study:
     """The page from samples and scan."""
     curves = curves or scanned()
     count = len(curves)
-    fixed, best = ([curve for curve in curves if rises(getattr(curve, which))] for which in ("fixed", "best"))
-    lower_fixed = sum(curve.fixed[-1] < curve.fixed[0] for curve in curves)
-    lower = sum(curve.best[-1] < curve.best[0] for curve in curves)
     rows = []
     for one in EXPERIMENTS:
-        theory, m = solve(own_model(one.subject)).test_error, one.measured(data)
+        theory, m = predicted_error(one.subject), one.measured(data)
         rows.append((one.name.replace(", ", " | ").replace("beta ", ""), theory, m, m.z(theory)))
     text = (
         "Appendix C.8 of the paper says that larger networks tend to achieve lower error. At a fixed learning rate eta "
         "the spike r is proportional to 1/beta, so that a wide network has next to no spike; at a rate proportional to "
         "the width, spike, bulk and alignment stay and only the number of features grows.",
         f"A scan of {count} problems (three pairs of student and target, alpha, alpha0, ridge) over widths from "
-        f"{SCAN[0]:g} to {SCAN[-1]:g} decides by the paper's theory. Compared at the two ends, the wide network is "
-        f"better in {lower_fixed} of {count} at the fixed rate {FIXED:g}, and in {lower} of {count} at the "
-        f"best rate for each width. Step by step the error rises somewhere in {len(fixed)} of {count} at the "
-        f"fixed rate and in {len(best)} of {count} at the best one. {judgement(len(fixed), len(best), lower, count)}",
-        f"{_counterexample('At the fixed rate', fixed, 'fixed')} {_counterexample('At the best rate', best, 'best')}",
-        f"Simulated networks at d = {DIMENSION} follow ({len(rows)} points; the largest deviation from the network's "
-        f"own theory is {max(abs(z) for *_, z in rows):.1f} standard errors, a theory at infinite dimension). "
-        f"{'; '.join(_seen(case, data) for case in CASES)}.",
-        f"{_kernel()} {_ends()}",
+        f"{SCAN[0]:g} to {SCAN[-1]:g} decides by the paper's theory; networks at d = {DIMENSION} stand beside their "
+        "own theory. Without a step, r = 0, an infinite width is the kernel of plain random features, ridge regression "
+        "on the inputs with a penalty of its own, in closed form.",
     )
+    statements = (
+        *(_tends(which, curves) for which in ("fixed", "best")),
+        Statement(
+            "networks follow their own theory", OURS, max(abs(z) for *_, z in rows) < 4.0,
+            f"the largest of {len(rows)} deviations is {max(abs(z) for *_, z in rows):.1f} standard errors, from a "
+            "theory at infinite dimension (seen: below 4)",
+        ),
+        *(_shown(case, data) for case in CASES),
+        *_kernel(),
+    )  # fmt: skip
     table = Table.of(
         f"Networks at d = {DIMENSION}, mean over {SEEDS}; fixed: eta as in the figure, scaled: eta proportional to "
         "beta",
@@ -134,82 +135,70 @@ def page(data: Data, curves: Sequence[Curve] = ()) -> Study:
         (f"{name} | {theory:.4f} | {m} | {z:+.1f}" for name, theory, m, z in rows),
     )
     title = "Do larger networks achieve lower error?"
-    return Study(SLUG, title, text, (table, _kernel_table()), (_figure(data),), command(SLUG))
+    return Study(SLUG, title, text, (stated(statements), table, _kernel_table()), (_figure(data),), command(SLUG))
 
 
-def judgement(fixed: int, best: int, lower: int, count: int) -> str:
-    """Of so many problems the error rises in `fixed` at the fixed rate, in `best` at the best, and is lower at the end
-    of the widths in `lower`."""
-    if best == 0:
-        return f"The statement holds {'at the best rate and fails at a fixed one' if fixed else 'throughout'}."
-    tends = "a tendency, as the paper says" if lower > count / 2 else "not even a tendency"
-    return f"At the best rate it is {tends}, and not a law."
-
-
-def _counterexample(where: str, curves: Sequence[Curve], which: str) -> str:
-    """The largest rise between two widths of the scan."""
-    if not curves:
-        return f"{where} there is no counterexample in the scan."
-    pairs = (
-        (errors[j] / errors[i], i, j, errors, curve.name)
-        for curve in curves
-        for errors in [getattr(curve, which)]
-        for i, j in combinations(range(len(errors)), 2)
-    )
-    _, i, j, errors, name = max(pairs, key=lambda one: one[0])
-    return (
-        f"{where} the strongest counterexample is {name}: {errors[i]:.4f} at beta = {SCAN[i]:g} and "
-        f"{errors[j]:.4f} at beta = {SCAN[j]:g}."
-    )
+def _tends(which: str, curves: Sequence[Curve]) -> Statement:
+    """Whether the error is lower at the end of the widths in most problems; the largest rise between two widths."""
+    errors = {curve.name: getattr(curve, which) for curve in curves}
+    lower, risen = sum(one[-1] < one[0] for one in errors.values()), [name for name in errors if rises(errors[name])]
+    found = f"the widest is better than the narrowest in {lower} of {len(curves)}; somewhere it rises in {len(risen)}"
+    if risen:
+        pairs = ((name, i, j) for name in risen for i, j in combinations(range(len(SCAN)), 2))
+        name, i, j = max(pairs, key=lambda one: errors[one[0]][one[2]] / errors[one[0]][one[1]])
+        low, high = errors[name][i], errors[name][j]
+        found += f", most from {low:.4f} at beta = {SCAN[i]:g} to {high:.4f} at {SCAN[j]:g} ({name})"
+    rate = f"the fixed rate {FIXED:g}" if which == "fixed" else "the best rate for each width"
+    says = f"larger networks tend to achieve lower error, at {rate}"
+    return Statement(says, "Appendix C.8", 2 * lower > len(curves), found)
 
 
 def _measured(data: Data, case: str, how: str) -> list[Measured]:
     return [one.measured(data) for one in EXPERIMENTS if one.name.startswith(f"{case}, {how}")]
 
 
-def _seen(case: str, data: Data) -> str:
+def _shown(case: str, data: Data) -> Statement:
     """Whether the simulations alone show a rise with the width at the fixed rate."""
     found = pairwise(zip(WIDTHS, _measured(data, case, "fixed"), strict=True))
     z, low, high, narrow, wide = max(
         (((b.mean - a.mean) / float(np.hypot(b.error, a.error)), low, high, a, b) for (low, a), (high, b) in found),
         key=lambda jump: jump[0],
     )
-    if z <= 3.0:
-        return f"{case} at eta = {CASES[case].eta:g} shows no rise beyond three standard errors"
-    return (
-        f"{case} at eta = {CASES[case].eta:g} rises from {narrow} at beta = {low:g} to {wide} at {high:g} ({z:.1f} "
-        "standard errors)"
-    )
+    return Statement(
+        f"{case} at eta = {CASES[case].eta:g} wide networks err more", OURS, z > 3.0,
+        f"{narrow} at beta = {low:g} and {wide} at {high:g} are {z:.1f} standard errors apart (seen: more than 3)",
+    )  # fmt: skip
 
 
-def _kernel() -> str:
-    widths = (1.0, 10.0, 100.0, 1e4)
+def _kernel() -> tuple[Statement, ...]:
+    """The limits of infinite width: without a step, with many samples, and at a fixed rate, which tends to r -> 0+."""
+    widths, alphas = (1.0, 10.0, 100.0, 1e4), (10.0, 100.0, 1000.0)
     errors = [solve(KERNEL.changed(beta=width)).test_error for width in widths]
+    many = [solve(KERNEL.changed(beta=1e4, alpha=alpha)).test_error for alpha in alphas]
     limit, target = kernel_limit(KERNEL), hermite_constants(KERNEL.target)
-    many = [solve(KERNEL.changed(beta=1e4, alpha=alpha)).test_error for alpha in (10.0, 100.0, 1000.0)]
-    return (
-        "Without a step, r = 0, an infinite width is the kernel of plain random features. tanh/sin at alpha = "
-        f"{KERNEL.alpha:g}: {', '.join(f'{error:.6f}' for error in errors)} at beta = "
-        f"{', '.join(f'{width:g}' for width in widths)}; ridge regression on the inputs with the kernel's own penalty "
-        f"gives {limit:.6f}, so the saddle point at beta = {widths[-1]:g} is {abs(errors[-1] - limit):.0e} away from "
-        "it. With more samples, alpha = 10, 100, 1000, the kernel reaches "
-        f"{', '.join(f'{error:.5f}' for error in many)}; the best linear predictor has $h_2^* - (h_1^*)^2$ = "
-        f"{target.h2 - target.h1**2:.5f}, and no kernel of this kind goes below."
-    )
-
-
-def _ends() -> str:
-    """Where a fixed rate ends as the width grows: at r -> 0+, which is another limit than r = 0."""
+    linear = target.h2 - target.h1**2
     case, network = next(iter(CASES.items()))
-    end = at_rate(network, 1e4, network.step.only.eta)
-    limit = kernel_limit(replace(network, eta=0.0).model("isotropic"))
-    return (
-        f"A fixed rate does not end there: {case} at eta = {network.eta:g} has {end:.4f} at beta = 10,000 where the "
-        f"kernel has {limit:.4f}. r tends to 0 but is not 0, the mean of the readout is not regularised, and the "
-        "target's linear part along the spike costs nothing (in the limit of infinite dimension, taken first)."
-        if abs(end - limit) > 1e-3
-        else f"A fixed rate ends there: {end:.4f} beside {limit:.4f}."
+    end, other = (
+        at_rate(network, 1e4, network.step.only.eta),
+        kernel_limit(replace(network, eta=0.0).model("isotropic")),
     )
+    return (
+        Statement(
+            "without a step an infinite width is the kernel", OURS, abs(errors[-1] - limit) < 1e-4 * limit,
+            f"tanh/sin at alpha = {KERNEL.alpha:g}: {', '.join(f'{error:.6f}' for error in errors)} at beta = "
+            f"{', '.join(f'{width:g}' for width in widths)}; the closed form is {limit:.6f}",
+        ),
+        Statement(
+            "no kernel of this kind is below the best linear predictor", "Section 4.1", min(many) > linear,
+            f"{', '.join(f'{error:.5f}' for error in many)} at alpha = {', '.join(f'{a:g}' for a in alphas)}, beside "
+            f"$h_2^* - (h_1^*)^2$ = {linear:.5f}",
+        ),
+        Statement(
+            "a fixed rate does not end at the kernel: r tends to 0 but is not 0, the mean of the readout is not "
+            "regularised, and the target's linear part along the spike costs nothing", OURS, abs(end - other) > 1e-3,
+            f"{case} at eta = {network.eta:g} has {end:.4f} at beta = 10,000, the kernel {other:.4f}",
+        ),
+    )  # fmt: skip
 
 
 def _kernel_table() -> Table:
@@ -231,7 +220,7 @@ def _kernel_table() -> Table:
 
 def _figure(data: Data) -> draw.Figure:
     """Error against the width: fixed rates, the rate proportional to the width, the kernel limit."""
-    canvas, *all_axes = draw.panels(len(CASES), size=(10.4, 4.0))
+    canvas, *all_axes = draw.panels(len(CASES), size=(10.4, 4.0), ylabel="test error")
     widths = [float(width) for width in np.geomspace(0.08, 30.0, 33)]
     for axes, (case, network) in zip(all_axes, CASES.items(), strict=True):
         for style, eta in enumerate((1.0, network.step.only.eta)):
@@ -242,9 +231,8 @@ def _figure(data: Data) -> draw.Figure:
         for how, style in (("fixed", 1), ("scaled", 2)):
             draw.points(axes, WIDTHS, _measured(data, case, how), style)
         axes.set(xscale="log", xlabel=r"width $\beta = p/d$", title=case)
-        axes.set_xticks([0.1, 1.0, 10.0], ["0.1", "1", "10"])
+        draw.ticks(axes, (0.1, 1.0, 10.0))
         draw.legend(axes)
-    all_axes[0].set_ylabel("test error")
     caption = (
         "Lines: the paper's theory at two fixed rates and at the best of a grid for every width; dotted: the kernel "
         f"limit without a step, in closed form. Points: networks at d = {DIMENSION}, mean over {SEEDS} with one "

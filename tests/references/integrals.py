@@ -55,6 +55,7 @@ _FUNCTIONS: dict[str, Any] = {
     "softsign": lambda u: u / (1 + abs(u)),
     "hardtanh": lambda u: max(min(u, mpmath.mpf(1)), -mpmath.mpf(1)),
     "he3": lambda u: u**3 - 3 * u,
+    "he5": lambda u: u**5 - 10 * u**3 + 15 * u,
     "Piecewise": _piecewise,
 }  # fmt: skip
 # What changes sign, of the arguments of these, where the function may be no longer smooth.

@@ -10,8 +10,8 @@ from html.parser import HTMLParser
 from posixpath import dirname, join, normpath
 from typing import Any
 
-from giantsteps.reports.figures import figures
-from giantsteps.reports.figures.canvas import Figure
+from giantsteps.reports.figures import canvas as draw
+from giantsteps.reports.measurements.study import Study
 from giantsteps.reports.page.described import DescribedDerivation, describe
 from giantsteps.reports.page.site import Material, site
 from giantsteps.verify.claims.index import examine
@@ -34,29 +34,31 @@ def toy_ledger() -> Ledger:
 
 
 @cache
-def toy_figures() -> tuple[Figure, ...]:
-    """Two figures, one without and one with simulation, small."""
-    return (
-        figures.functions_along_the_spike(),
-        figures.learning_curves_by_spike((0.5,), dimension=40, seeds=2),
-    )
+def toy_studies() -> tuple[Study, ...]:
+    """A study of a figure of the paper, and one of another figure."""
+    figures = []
+    for style, name in enumerate(("figure_1", "another")):
+        canvas, axes = draw.panels()
+        draw.line(axes, [0.0, 1.0], [1.0, 2.0], style, r"$\alpha$")
+        figures.append(draw.finished(canvas, name, f"title of {name}", f"caption of {name}"))
+    return tuple(Study(figure.name, f"study of {figure.name}", ("text",), (), (figure,)) for figure in figures)
 
 
 @cache
 def toy_site() -> dict[str, str]:
     """The files of the report on the toy ledger."""
-    return site(Material(toy_ledger(), [describe(toy.derivation())], toy_figures(), PAPER.symbols))
+    return site(Material(toy_ledger(), [describe(toy.derivation())], PAPER.symbols, toy_studies()))
 
 
 def site_of(ledger: Ledger, derivations: Sequence[DescribedDerivation] = (), **material: Any) -> dict[str, str]:
     """The files of the report on a ledger, without figures and with no symbols."""
-    return site(Material(ledger, derivations, (), (), **material))
+    return site(Material(ledger, derivations, (), **material))
 
 
 @cache
 def whole_site() -> dict[str, str]:
-    """The report on the committed ledger, with two small figures and without derivations."""
-    return site(Material(committed_ledger(), (), toy_figures(), PAPER.symbols))
+    """The report on the committed ledger, with two small studies and without derivations."""
+    return site(Material(committed_ledger(), (), PAPER.symbols, toy_studies()))
 
 
 def pages_of(files: Mapping[str, str]) -> dict[str, str]:

@@ -6,7 +6,7 @@ import ast
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from itertools import pairwise
 from pathlib import Path
 
@@ -41,13 +41,29 @@ class Read:
     long_functions: dict[str, float]
 
 
-def walk(node: ast.AST, loaded: bool = True, top: bool = True) -> Iterator[tuple[ast.AST, bool, bool]]:
-    """The nodes of a file, whether each is loaded (not under `if TYPE_CHECKING:`), and whether outside of functions."""
-    yield node, loaded, top
-    top = top and not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
-    loaded = loaded and not (isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING")
+@lru_cache(maxsize=1)
+def walk(tree: ast.AST) -> tuple[tuple[ast.AST, bool, bool, bool], ...]:
+    """The nodes of a file; whether each is loaded (not under `if TYPE_CHECKING:`), whether outside of functions, and
+    whether in a class and in no function of it.
+    """
+    found, waiting = list[tuple[ast.AST, bool, bool, bool]](), [(tree, True, True, False)]
+    while waiting:
+        node, loaded, top, in_class = waiting.pop()
+        found.append((node, loaded, top, in_class))
+        top = top and not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+        loaded = loaded and not (isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING")
+        in_class = isinstance(node, ast.ClassDef) or (in_class and not isinstance(node, ast.FunctionDef | ast.Lambda))
+        waiting += [(child, loaded, top, in_class) for child in ast.iter_child_nodes(node)]
+    return tuple(found)
+
+
+def functions(node: ast.AST) -> Iterator[ast.FunctionDef]:
+    """The functions of a file, which stand among its statements: no expression is looked into."""
     for child in ast.iter_child_nodes(node):
-        yield from walk(child, loaded, top)
+        if isinstance(child, ast.stmt | ast.ExceptHandler | ast.match_case):
+            if isinstance(child, ast.FunctionDef):
+                yield child
+            yield from functions(child)
 
 
 @cache
@@ -56,7 +72,7 @@ def read(path: Path) -> Read:
     imports, calls, catch_alls = [], [], []
     text = path.read_text(encoding="utf-8")
     tree = ast.parse(text)
-    for node, loaded, top in walk(tree):
+    for node, loaded, top, _ in walk(tree):
         match node:
             case ast.Import() | ast.ImportFrom():
                 imports.append((node, loaded, top))
@@ -111,15 +127,9 @@ def shadowed_imports(_: str, tree: ast.Module) -> list[str]:
     """What is imported at the top of a file and means something else inside a function of it."""
     names = imported(tree)
 
-    def below(node: ast.AST, in_class: bool) -> Iterator[str]:
-        # What a class body names is an attribute: its methods do not see it.
-        if not in_class or isinstance(node, ast.arg):
-            yield from (f"{node.lineno} {name}" for name in bound(node) if name in names)  # type: ignore[attr-defined]
-        inside = isinstance(node, ast.ClassDef) or (in_class and not isinstance(node, ast.FunctionDef | ast.Lambda))
-        for child in ast.iter_child_nodes(node):
-            yield from below(child, inside)
-
-    return list(below(tree, False))
+    # What a class body names is an attribute: its methods do not see it.
+    seen = (node for node, _, _, in_class in walk(tree) if not in_class or isinstance(node, ast.arg))
+    return [f"{node.lineno} {name}" for node in seen for name in bound(node) if name in names]  # type: ignore[attr-defined]
 
 
 PIECE = re.compile(r"""^( *)([rf]*)(["'])(.*)\3$""")
@@ -141,7 +151,7 @@ def orphans(text: str, _: ast.Module) -> list[str]:
 
 def idle_marks(_: str, tree: ast.Module) -> list[str]:
     """Functions with a mark of pytest that are no tests: the mark was meant for the test below."""
-    helpers = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef) and node.name[:5] != "test_"]
+    helpers = [node for node in functions(tree) if node.name[:5] != "test_"]
     marked = [one for one in helpers if any("pytest.mark." in ast.unparse(mark) for mark in one.decorator_list)]
     return [f"{node.lineno} {node.name}" for node in marked]
 
@@ -159,8 +169,8 @@ def span(node: ast.stmt | ast.expr) -> int:
 def long_functions(tree: ast.AST) -> dict[str, float]:
     """Each long function with the share of its lines that its longest list takes."""
     found = {}
-    for node in ast.walk(tree):
-        if isinstance(node, ast.FunctionDef) and (lines := span(node)) >= MOST_LINES:
+    for node in functions(tree):
+        if (lines := span(node)) >= MOST_LINES:
             lists = [span(inner) for inner in ast.walk(node) if isinstance(inner, ast.Tuple | ast.List | ast.Dict)]
             found[node.name] = max(lists, default=0) / lines
     return found

@@ -117,6 +117,10 @@ class Report:
     verdict: str
     sentence: str
 
+    def comparison(self, observable: str) -> Comparison:
+        """That of one observable. Raises StopIteration where there is none."""
+        return next(one for one in self.comparisons if one.observable == observable)
+
     @property
     def samples(self) -> int:
         """The largest number of independent experiments behind any of the comparisons."""

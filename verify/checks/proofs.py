@@ -12,7 +12,7 @@ from sympy.core.relational import Relational
 
 from giantsteps.derivations.kernel.rational import vanishing
 from giantsteps.derivations.kernel.search.goals import follows
-from giantsteps.derivations.kernel.statements import Assumption, AtLeast, Equation, Ground, Refused, Tends, sides
+from giantsteps.derivations.kernel.statements import Assumption, AtLeast, Equation, Refused, Tends, sides
 from giantsteps.derivations.kernel.theorem import Theorem, nodes
 from giantsteps.derivations.kernel.vacuity.established import established
 from giantsteps.derivations.language.derivation import Derivation, Obligation, Step, Vanishing
@@ -101,7 +101,7 @@ def concluded(derivation: Derivation, statement: sp.Equality) -> Theorem | None:
 
 def states(leaf: Assumption, goal: Equation) -> bool:
     """Whether an assumption says, up to algebra, what is to be proved: then nothing is proved."""
-    if leaf.ground is Ground.LEMMA or not isinstance(leaf.statement, Equation):
+    if leaf.is_lemma or not isinstance(leaf.statement, Equation):
         return False
     said, asked = (e.left - e.right for e in (leaf.statement, goal))
     if said.free_symbols != asked.free_symbols:

@@ -15,17 +15,9 @@ from functools import lru_cache
 import sympy as sp
 
 from giantsteps.derivations.activations.activation import activation
+from giantsteps.derivations.closed_forms import heat_equation as heat
 from giantsteps.derivations.closed_forms.gaussian_class import Member
-from giantsteps.derivations.closed_forms.heat_equation import (
-    AnalyticBelow,
-    ClosedForm,
-    HeatObligation,
-    InitialValue,
-    UniformGrowth,
-    closed_forms,
-    established,
-    heat_obligations,
-)
+from giantsteps.derivations.closed_forms.heat_equation import ClosedForm, HeatObligation
 from giantsteps.derivations.language import symbols
 from giantsteps.derivations.language.derivation import Vanishing
 from giantsteps.derivations.language.normal_probabilities import SignProduct
@@ -65,11 +57,11 @@ def _until_refuted(obligations: Iterable[HeatObligation], domain: Domain) -> tup
 def settle_heat(obligation: HeatObligation, domain: Domain) -> Settled:
     """Recheck one obligation of a closed form."""
     match obligation:
-        case InitialValue():
+        case heat.InitialValue():
             return _settle_initial(obligation, domain)
-        case UniformGrowth(says, expression):
+        case heat.UniformGrowth(says, expression):
             return _settle_by_rule(says, "term by term", lambda: check_growth(expression))
-        case AnalyticBelow(says, expression, below):
+        case heat.AnalyticBelow(says, expression, below):
             settled = _settle_by_rule(says, "signs of coefficients", lambda: check_positive(expression, below))
             witness = "" if settled.outcome is Outcome.SUPPORTS else _undefined_at(expression, domain)
             return Settled(says, Outcome.REFUTES, settled.method, witness) if witness else settled
@@ -167,7 +159,7 @@ class ByHeatEquation:
         if not isinstance(statement, sp.Equality):
             raise TypeError(f"{claim.id}: the heat equation proves a formula, not {statement}")
         candidate = statement.rhs.xreplace({self.variable: x / self.scale})
-        obligations = heat_obligations(candidate, self.function())
+        obligations = heat.heat_obligations(candidate, self.function())
         ranges = (*claim.domain.ranges, Range(x, -1.5, 1.5))
         domain = Domain(ranges, claim.domain.hypotheses)
         return Proof(self.name, _until_refuted(obligations, domain))
@@ -199,7 +191,7 @@ class ByClosedForm:
 
 @lru_cache(maxsize=256)
 def _established(text: str, quantity: str) -> tuple[sp.Expr, tuple[HeatObligation, ...]]:
-    return established(closed_forms(activation(text)), quantity)
+    return heat.established(heat.closed_forms(activation(text)), quantity)
 
 
 @lru_cache(maxsize=256)
@@ -208,7 +200,7 @@ def _settled(text: str, quantity: str) -> tuple[Settled, ...]:
     return tuple(settle_heat(o, domain) for o in dict.fromkeys(_established(text, quantity)[1]))
 
 
-def _settle_initial(obligation: InitialValue, domain: Domain) -> Settled:
+def _settle_initial(obligation: heat.InitialValue, domain: Domain) -> Settled:
     says, place = obligation.says, obligation.place
     try:
         found = limit(obligation.expression.xreplace({x: place}))
@@ -219,7 +211,7 @@ def _settle_initial(obligation: InitialValue, domain: Domain) -> Settled:
     return Settled(says, settled.outcome, f"{how}: {settled.method}", settled.witness)
 
 
-def _refute_numerically(obligation: InitialValue, reason: str) -> Settled:
+def _refute_numerically(obligation: heat.InitialValue, reason: str) -> Settled:
     """Where the rules fail: refuted if far from the initial value at a tiny c, else undecided."""
     if obligation.expression.has(sp.I):
         return Settled(obligation.says, Outcome.UNDECIDED, reason)

@@ -170,8 +170,8 @@ def _of_polynomials(function: Activation, pieces: Sequence[Sequence[Fraction]], 
     """By the moments of x = a + s z between cuts: E[x^n; x > b] = a E[x^(n-1);] + (n-1) s^2 E[x^(n-2);] + s b^(n-1)
     phi((b - a)/s)."""
     cuts = cuts_of(function)
-    squares = [_product(piece, piece) for piece in pieces]
-    top = max(map(len, squares)) + 2
+    balls = [[list(map(rational_ball, c)) for c in (piece, _product(piece, piece))] for piece in pieces]
+    top = max(len(square) for _, square in balls) + 2
     rows = []
     for a in at:
         above = [_moments(a, s, b, top) for b in cuts]
@@ -179,10 +179,10 @@ def _of_polynomials(function: Activation, pieces: Sequence[Sequence[Fraction]], 
         for n in range(2, top):
             whole.append(a * whole[-1] + (n - 1) * s * s * whole[-2])
         found = [arb(0)] * 4
-        for lower, upper, piece, square in zip([whole, *above], [*above, [arb(0)] * top], pieces, squares, strict=True):
+        for lower, upper, (piece, square) in zip([whole, *above], [*above, [arb(0)] * top], balls, strict=True):
             of = [x - y for x, y in zip(lower, upper, strict=True)]
             for k, (c, power) in enumerate(((piece, 0), (piece, 1), (piece, 2), (square, 0))):
-                found[k] += sum((rational_ball(q) * of[n + power] for n, q in enumerate(c)), arb(0))
+                found[k] += sum(map(mul, c, of[power:]), arb(0))
         rows.append(found)
     return _centred(rows, at, s)
 

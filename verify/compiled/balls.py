@@ -20,7 +20,8 @@ from giantsteps.verify.compiled.tape import Tape
 
 Ball = Any
 _FIRST_BITS, _GUARD, _MOST_STEPS = 64, 24, 60
-_SWEEPS = 40
+# What has no start is iterated so often at most, and until nothing moves by more: a start needs no more digits.
+_SWEEPS, _STARTED = 40, 2.0**-52
 # How far from the doubles a response may end: rules that are too coarse, and other solutions, end farther away.
 _NEAR = 0.02
 
@@ -51,7 +52,7 @@ class Vector:
     def _with(self, join: Callable[[Any, Any], Any], other: Any) -> Vector:
         if isinstance(other, Vector):
             return Vector(list(map(join, self.values, other.values)))
-        return Vector([join(value, other) for value in self.values])
+        return Vector(list(map(join, self.values, repeat(other))))
 
     def __add__(self, other: Any) -> Vector:
         return self._with(add, other)
@@ -63,7 +64,7 @@ class Vector:
         return self._with(truediv, other)
 
     def __rtruediv__(self, other: Any) -> Vector:
-        return Vector([other / value for value in self.values])
+        return Vector(list(map(truediv, repeat(other), self.values)))
 
     __radd__, __rmul__ = __add__, __mul__
 
@@ -152,7 +153,9 @@ def _next_to(part: Part, sweep: Sweep, start: Mapping[str, float], bits: int) ->
         with precision(_FIRST_BITS):
             for _ in range(_SWEEPS):
                 found = sweep(x)
-                x |= {name: found[name].mid() for name in without}
+                before, x = x, x | {name: found[name].mid() for name in without}
+                if all(abs(x[name] - before[name]) < _STARTED * (1 + abs(x[name])) for name in without):
+                    break
     return _newton(sweep, x, bits)
 
 

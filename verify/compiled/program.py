@@ -36,10 +36,17 @@ class Numbers(Protocol):
 
 @dataclass(frozen=True)
 class Part:
-    """Equations that determine each other, in order; `unknowns`: what a sweep reads before it has written it."""
+    """Equations that determine each other, in order; `unknowns`: what a sweep reads before it has written it.
+
+    `operations`: those of all equations in order, each once; `results`: the places of their values by symbol; `later`:
+    which of the operations depend on the unknowns.
+    """
 
     tapes: tuple[Tape, ...]
     unknowns: tuple[str, ...]
+    operations: tuple[Operation, ...]
+    results: Mapping[str, int]
+    later: tuple[bool, ...]
 
     @property
     def symbols(self) -> tuple[str, ...]:
@@ -83,7 +90,21 @@ def _part(tapes: Sequence[Tape]) -> Part:
     for tape in tapes:
         unknowns |= dict.fromkeys(sorted((tape.free & {one.symbol for one in tapes}) - written))
         written.add(tape.symbol)
-    return Part(tuple(tapes), tuple(unknowns))
+    known: dict[Operation, int] = {}
+    results: dict[str, int] = {}
+    for tape in tapes:
+        here: list[int] = []
+        for one in tape.operations:
+            if one.kind == "symbol" and one.what in results:
+                here.append(results[one.what])
+            else:
+                moved = Operation(one.kind, one.what, tuple(here[place] for place in one.of))
+                here.append(known.setdefault(moved, len(known)))
+        results[tape.symbol] = here[-1]
+    later: list[bool] = []
+    for one in known:
+        later.append((one.kind == "symbol" and one.what in unknowns) or any(later[place] for place in one.of))
+    return Part(tuple(tapes), tuple(unknowns), tuple(known), results, tuple(later))
 
 
 class Sweep:
@@ -93,37 +114,19 @@ class Sweep:
     """
 
     def __init__(self, part: Part, numbers: Numbers, given: Mapping[str, Any], functions: Functions) -> None:
-        self.numbers, self.functions = numbers, functions
-        self._operations: list[Operation] = []
-        self._results: dict[str, int] = {}
-        known: dict[Operation, int] = {}
-        for tape in part.tapes:
-            here: list[int] = []
-            for one in tape.operations:
-                if one.kind == "symbol" and one.what in self._results:
-                    here.append(self._results[one.what])
-                    continue
-                moved = Operation(one.kind, one.what, tuple(here[place] for place in one.of))
-                if moved not in known:
-                    known[moved] = len(self._operations)
-                    self._operations.append(moved)
-                here.append(known[moved])
-            self._results[tape.symbol] = here[-1]
-        self._later: list[bool] = []
+        self.numbers, self.functions, self._part = numbers, functions, part
         self._known: list[Any] = []
         values = {**given, **numbers.nodes}
-        for one in self._operations:
-            unknown = one.kind == "symbol" and one.what in part.unknowns
-            self._later.append(unknown or any(self._later[place] for place in one.of))
-            self._known.append(None if self._later[-1] else self._run(one, self._known, values))
+        for one, later in zip(part.operations, part.later, strict=True):
+            self._known.append(None if later else self._run(one, self._known, values))
 
     def __call__(self, unknowns: Mapping[str, Any]) -> dict[str, Any]:
         """The value of each symbol."""
         found = list(self._known)
-        for place, (one, later) in enumerate(zip(self._operations, self._later, strict=True)):
+        for place, (one, later) in enumerate(zip(self._part.operations, self._part.later, strict=True)):
             if later:
                 found[place] = self._run(one, found, unknowns)
-        return {symbol: found[place] for symbol, place in self._results.items()}
+        return {symbol: found[place] for symbol, place in self._part.results.items()}
 
     def _run(self, one: Operation, found: Sequence[Any], values: Mapping[str, Any]) -> Any:
         of = [found[place] for place in one.of]

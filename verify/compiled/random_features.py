@@ -19,6 +19,7 @@ from giantsteps.derivations.saddle_point.random_features import convex, one_syst
 from giantsteps.derivations.saddle_point.random_features import no_spike as derived
 from giantsteps.verify.compiled.along import averages, kappa_rule
 from giantsteps.verify.compiled.doubles import Rule, normal_rule
+from giantsteps.verify.compiled.laws import Law
 from giantsteps.verify.compiled.losses import Loss, forces, labels
 from giantsteps.verify.compiled.pairs import concluded
 from giantsteps.verify.compiled.saddle_points import Model
@@ -26,11 +27,6 @@ from giantsteps.verify.compiled.system import values_of
 from giantsteps.verify.compiled.tape import Tape, written
 from giantsteps.verify.compiled.theorems import isotropic_bulk
 
-# In t = ln tan(angle/2) all poles of what is averaged lie at distance pi/2 from the real line, also at ratio 1 where
-# the smallest eigenvalue is zero: the trapezoidal sum of step h leaves exp(-pi^2/h), 1e-43 here. The tails left out,
-# where the integrand is below exp(3 t) on the left and exp(-t) on the right, are below 1e-17.
-_STEP = 0.1
-_GRID = np.arange(-14.0, 40.0, _STEP)
 # Of the rules for theta.x and for what the output adds to its part along it.
 _FIELD, _REACH = 1 / 6, 9.0
 
@@ -71,13 +67,9 @@ def slides(square: bool) -> tuple[Tape, ...]:
 
 
 def marchenko_pastur(ratio: float, c: float) -> Rule:
-    """Eigenvalues c (1 + ratio + 2 sqrt(ratio) cos angle) of the law, and an atom at zero.
-
-    cos angle = -tanh t and sin angle = 1/cosh t.
-    """
-    eigenvalue = (1 - np.sqrt(ratio)) ** 2 + 4 * np.sqrt(ratio) / (1 + np.exp(2 * _GRID))
-    weight = 2 / np.pi * _STEP / np.cosh(_GRID) ** 3 / eigenvalue
-    return Rule(np.append(c * eigenvalue, 0.0), np.append(weight, max(0.0, 1 - 1 / ratio)))
+    """Eigenvalues of the law of Marchenko and Pastur whose mean is c."""
+    eigenvalue, weight = Law.marchenko_pastur(ratio).rule(1.0)
+    return Rule(c * eigenvalue, weight)
 
 
 def target_constants(target: Activation) -> tuple[float, float]:

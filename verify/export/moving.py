@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sympy as sp
 
-from giantsteps.derivations.kernel.statements import Assumption, Ground, Tends, sides
+from giantsteps.derivations.kernel.statements import Assumption, Tends, sides
 from giantsteps.derivations.kernel.theorem import Theorem, nodes
 from giantsteps.derivations.language.named_functions import DERIVATIVES
 from giantsteps.verify.export.terms import Moving, Named, named_in
@@ -26,11 +26,11 @@ def moving(theorem: Theorem) -> Moving:
     taken: dict[Named, set[Named]] = {}
     for leaf in theorem.assumptions if variables else ():
         limit = isinstance(leaf.statement, Tends)  # which is a definition, or says nothing of what moves
-        if leaf.ground is Ground.LEMMA or (limit and leaf.ground is not Ground.DEFINITION):
+        if leaf.is_lemma or (limit and not leaf.defines):
             continue
         first, second = (_named(side, leaf) for side in sides(leaf.statement))
         left, right = (second, first) if limit else (first, second)
-        moved = left if leaf.ground is Ground.DEFINITION else left | right
+        moved = left if leaf.defines else left | right
         for name in moved - variables:
             rests.setdefault(name, set()).update((left | right) - {name})
             if isinstance(leaf.statement, Tends):

@@ -17,7 +17,7 @@ from typing import Any
 
 import sympy as sp
 
-from giantsteps.derivations.kernel.statements import Assumption, Condition, Ground, Tends, sides
+from giantsteps.derivations.kernel.statements import Assumption, Condition, Tends, sides
 from giantsteps.derivations.kernel.terms import free
 from giantsteps.derivations.kernel.theorem import Theorem, nodes
 from giantsteps.derivations.kernel.vacuity.conditions import beside_existence
@@ -203,7 +203,7 @@ class _Exporter:
     def _named(self, lemma: Lemma, premise: Premise, names: Names, variables: frozenset[sp.Symbol]) -> Lemma:
         """The definition of a name by a limit, whatever that is, and its value."""
         node = lemma.node
-        (leaf,) = (a for a in node.assumptions if a.ground is Ground.DEFINITION and a.name == str(node.arguments[0]))
+        (leaf,) = (a for a in node.assumptions if a.defines and a.name == str(node.arguments[0]))
         assert isinstance(leaf.statement, Tends)
         self._declare(leaf.statement.expression, node, names, variables)
         tends = statement_text(

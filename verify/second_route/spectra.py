@@ -20,9 +20,9 @@ from giantsteps.verify.checks.evaluate import Functions, evaluate
 from giantsteps.verify.checks.points import Point
 from giantsteps.verify.checks.simulation import Measured, at_sizes, column
 from giantsteps.verify.protocol.claim import Domain, Profile, Range
-from giantsteps.verify.second_route.gradient_step.real import steadied
 from giantsteps.verify.second_route.grids import normal_line
 from giantsteps.verify.second_route.models import GENERIC, between, functions_of
+from giantsteps.verify.second_route.sampled import Sampled, steadied
 from giantsteps.verify.second_route.values import by_glyph, generator_at
 
 Array = NDArray[np.float64]
@@ -149,27 +149,17 @@ MODELS: Mapping[str, Model] = {
 }
 
 
-@lru_cache(maxsize=64)
-def _resolvent_samples(model: Model, dimension: int, draws: range) -> tuple[float, ...]:
-    sizes, samples = _sizes(model, dimension), []
-    for seed in draws:
-        generator = np.random.default_rng((190, dimension, seed))
-        features = spiked_random_features(model, sizes, generator).features(generator.normal(size=(sizes.n, dimension)))
-        samples.append(float(np.mean(1 / (np.linalg.eigvalsh(features.T @ features / sizes.p) + model.ridge))))
-    return tuple(samples)
+def _resolvent(model: Model, dimension: int, seed: int) -> tuple[float]:
+    sizes, generator = _sizes(model, dimension), np.random.default_rng((190, dimension, seed))
+    features = spiked_random_features(model, sizes, generator).features(generator.normal(size=(sizes.n, dimension)))
+    return (float(np.mean(1 / (np.linalg.eigvalsh(features.T @ features / sizes.p) + model.ridge))),)
 
 
-def resolvents(
-    beside: Callable[[Model | Network], tuple[dict[str, float], Functions]], quantity: sp.Basic, profile: Profile
-) -> Mapping[str, tuple[Measured, ...]]:
+def resolvents(beside: Callable[[Model | Network], tuple[dict[str, float], Functions]]) -> Sampled[Model]:
     """The trace of the resolvent at z = -lambda, against V2 at the realised ratios."""
-    column(quantity, s.stieltjes)
-
-    def one(model: Model, d: int) -> Measured:
-        samples = _resolvent_samples(model, d, profile.draws(1))
-        return Measured(d, samples, beside(at_ratios(model, _sizes(model, d)))[0])
-
-    return at_sizes(MODELS, profile, one)
+    return Sampled(
+        (s.stieltjes,), MODELS, _resolvent, lambda model, d: (beside(at_ratios(model, _sizes(model, d)))[0], {}), 1
+    )
 
 
 def _sizes(subject: Model | Network, d: int) -> Sizes:
@@ -178,32 +168,22 @@ def _sizes(subject: Model | Network, d: int) -> Sizes:
     return Sizes.rounded(d, alpha=subject.alpha, beta=subject.beta, alpha0=alpha0, fractions=(1.0,))
 
 
-@lru_cache(maxsize=64)
-def _outlier_samples(model: Model, dimension: int, draws: range) -> tuple[float, ...]:
+def _outlier(model: Model, dimension: int, seed: int) -> tuple[float]:
     functions, p = functions_of(model), round(model.beta * dimension)
     mean, mixed, along, linear, rest = (
         evaluate(over_kappa(f), {}, functions)
         for f in (mu0**2, s.kappa * mu0 * mu1, s.kappa**2 * mu1**2, mu1**2, mu2**2)
     )
-    samples = []
-    for seed in draws:
-        rows = np.random.default_rng((191, dimension, seed)).normal(size=(p, dimension))
-        rows *= np.sqrt(model.bulk) / np.linalg.norm(rows, axis=1)[:, None]
-        spike, one = rows[:, 0], np.ones(p)
-        covariance = mean + mixed * (np.outer(one, spike) + np.outer(spike, one)) + along * np.outer(spike, spike)
-        covariance += linear * rows[:, 1:] @ rows[:, 1:].T + rest * np.eye(p)
-        samples.append(float(np.linalg.eigvalsh(covariance)[-1]) / p)
-    return tuple(samples)
+    rows = np.random.default_rng((191, dimension, seed)).normal(size=(p, dimension))
+    rows *= np.sqrt(model.bulk) / np.linalg.norm(rows, axis=1)[:, None]
+    spike, one = rows[:, 0], np.ones(p)
+    covariance = mean + mixed * (np.outer(one, spike) + np.outer(spike, one)) + along * np.outer(spike, spike)
+    covariance += linear * rows[:, 1:] @ rows[:, 1:].T + rest * np.eye(p)
+    return (float(np.linalg.eigvalsh(covariance)[-1]) / p,)
 
 
-def outliers(quantity: sp.Basic, profile: Profile) -> Mapping[str, tuple[Measured, ...]]:
-    """The largest eigenvalue of population covariances, over p."""
-    column(quantity, s.spike_eigenvalue_rate)
-
-    def one(model: Model, d: int) -> Measured:
-        return Measured(d, _outlier_samples(model, d, profile.draws(1)), {}, functions_of(model))
-
-    return at_sizes(MODELS, profile, one)
+# The largest eigenvalue of population covariances, over p.
+OUTLIERS = Sampled((s.spike_eigenvalue_rate,), MODELS, _outlier, lambda model, d: ({}, functions_of(model)), draws=1)
 
 
 @lru_cache(maxsize=64)

@@ -9,16 +9,17 @@ from collections.abc import Mapping
 from functools import lru_cache
 
 import numpy as np
+from numpy.typing import NDArray
 
 from giantsteps.derivations.bulk import symbols as s
 from giantsteps.derivations.bulk.overlapping_bulk import target_form
 from giantsteps.numerics.bulk.equivalent import IsotropicGroups, pack, unpack
-from giantsteps.numerics.bulk.network import NetworkBulk
+from giantsteps.numerics.bulk.network import NetworkBulk, signal_vectors
 from giantsteps.numerics.bulk.network_groups import NetworkGroups
 from giantsteps.numerics.bulk.network_law import BulkLaw, groups_law, network_law, step_laws
 from giantsteps.numerics.bulk.overlapping_bulk import TurnedEquivalent
 from giantsteps.numerics.bulk.overlapping_rows import stepped, turned_bulk
-from giantsteps.numerics.bulk.resolvent import blocks, forms
+from giantsteps.numerics.bulk.resolvent import Forms, Frame, blocks, forms
 from giantsteps.numerics.models.model import Model, ReadoutGroup
 from giantsteps.numerics.models.network import Network
 from giantsteps.numerics.models.solution import Solution
@@ -148,6 +149,15 @@ def limits(setting: Setting, d: int) -> Limits:
 # ---- any activation ----
 
 
+TARGET = np.array([1.0, 0.0, 0.0, 0.0])
+
+
+def _forms(rows: BulkLaw, gain: float, over: NDArray[np.float64], vectors: NDArray[np.float64]) -> Forms:
+    """The forms of some vectors on (theta, n_1, n_2, n_3) from averages over labels."""
+    frame = Frame.of(vectors)
+    return forms(rows, gain, frame, (frame.sums @ over).tolist())
+
+
 def solver_blocks(point: Point) -> dict[str, float]:
     """The blocks where the solver finds them."""
     step = step_at(point)
@@ -155,11 +165,11 @@ def solver_blocks(point: Point) -> dict[str, float]:
     x, b1, b2 = (float(q) for q in NetworkBulk(shift, step.beta, rows).at(np.array([C, 0.0])).solution)
     over = rows.labels.over(b1, b2)[:, 0]
     found = blocks(rows, C * x, float(over[0]), float(over[1]))
-    form = forms(rows, C * x, found, over)
+    form = _forms(rows, C * x, over, np.array([TARGET, TARGET]))
     return by_glyph({
         s.gain: C * x, s.row_trace: found.trace, s.bridge_trace: found.bridge, s.rest_trace: found.rest,
-        s.place_linear: b1, s.place_square: b2, s.target_form: form.resolvent[0, 0],
-        s.target_bridge: form.bridge[0, 0],
+        s.place_linear: b1, s.place_square: b2, s.target_form: form.resolvent(0, 0),
+        s.target_bridge: form.bridge(0),
     })  # fmt: skip
 
 
@@ -167,19 +177,16 @@ def any_law(point: Point) -> dict[str, float]:
     """Spike, alignment, bulk and the law of the rows by the solver's averages and its forms at g = 0."""
     step = step_at(point)
     rows, model = law_of(step), model_at({**point, s.alpha.name: 1.0, s.ridge.name: 1.0})
-    over = rows.labels.over(0.0, 0.0)[:, 0]
-    found = forms(rows, 0.0, blocks(rows, 0.0, float(over[0]), float(over[1])), over)
-    first = np.asarray(rows.labels.first)
-    added, pulled = (np.array([first @ f, *f]) for f in (rows.added, rows.pulled))
-    on_h = found.resolvent @ added + found.bridge @ pulled
-    v = np.array([rows.direction[0], rows.direction[1], 0.0, 0.0])
+    v, _, *of_h = signal_vectors(rows)
+    found = _forms(rows, 0.0, rows.labels.over(0.0, 0.0)[:, 0], np.array([TARGET, v, *of_h]))
+    on_target, on_v = (found.resolvent(k, 2) + found.bridge(k) for k in (0, 1))
     return {
         s.r.name: model.spike,
         s.gamma.name: model.alignment,
         s.c.name: model.bulk,
-        s.row_form.name: float(found.filled[0, 0]),
-        s.norm_overlap.name: float(on_h[0]),
-        s.norm_spike_overlap.name: float(v @ on_h) / rows.direction[1],
+        s.row_form.name: float(found.filled(0, 0)),
+        s.norm_overlap.name: float(on_target),
+        s.norm_spike_overlap.name: float(on_v) / rows.direction[1],
         s.norm_variance.name: rows.norm_variance,
     }
 

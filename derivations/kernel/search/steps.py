@@ -44,6 +44,14 @@ def rewritten_once(theorem: Theorem, by: Theorem) -> Theorem:
     return rewrite((theorem, by)) if sides(theorem.statement)[1].has(old) else theorem
 
 
+def rewritten_both(theorem: Theorem, *equations: Theorem) -> Theorem:
+    """``theorem`` with both sides rewritten by each equation that applies."""
+    for by in equations:
+        if any(side.has(sides(by.statement)[0]) for side in sides(theorem.statement)):
+            theorem = rewrite((theorem, by))
+    return theorem
+
+
 def named(theorem: Theorem, *names: Theorem) -> Theorem:
     """``theorem`` with what the ``names`` stand for on its right side under its name, each in turn."""
     for name in names:

@@ -27,7 +27,7 @@ from giantsteps.derivations.kernel.conditions import (
     supposed,
 )
 from giantsteps.derivations.kernel.rational import degrees
-from giantsteps.derivations.kernel.statements import Assumption, AtLeast, Demand, Ground, Refused, Tends, sides
+from giantsteps.derivations.kernel.statements import Assumption, AtLeast, Demand, Refused, Tends, sides
 from giantsteps.derivations.kernel.terms import (
     derivative,
     free,
@@ -124,7 +124,7 @@ def _hold_along(variable: sp.Symbol, held: Names, conditions: Conditions, assump
     guards = [in_full(list(put_in(c.term, put))[-1], formulas_of(assumptions)) for c in low]
     unknown = frozenset[sp.Expr]().union(*(told.names for told in stuck)) - given
     # What is defined is not free, nor are functions of lemmas.
-    meant = lemmas.union(found) | {defined(leaf)[0] for leaf in assumptions if leaf.ground is Ground.DEFINITION}
+    meant = lemmas.union(found) | {defined(leaf)[0] for leaf in assumptions if leaf.defines}
     binding = [sp.expand(averaged(term)) for term in guards if not names(term) & unknown]
     near: Mapping[sp.Symbol, sp.Expr] = {}
     if any(isinstance(name, sp.Symbol) for told in stuck for name in told.names & (moving - still)):

@@ -23,16 +23,7 @@ from giantsteps.derivations.kernel.conditions import (
     supposed,
 )
 from giantsteps.derivations.kernel.rational import degrees
-from giantsteps.derivations.kernel.statements import (
-    Assumption,
-    AtLeast,
-    Condition,
-    Demand,
-    Equation,
-    Ground,
-    Refused,
-    sides,
-)
+from giantsteps.derivations.kernel.statements import Assumption, AtLeast, Condition, Demand, Equation, Refused, sides
 from giantsteps.derivations.kernel.terms import (
     ANY,
     REAL_FUNCTIONS,
@@ -184,8 +175,7 @@ def _constants_are_constant(conditions: frozenset[Condition], assumptions: froze
 def grows(variable: sp.Symbol, assumptions: frozenset[Assumption]) -> None:
     """Raises Refused where the variable of a limit cannot grow: a name, below zero, or held by a hypothesis."""
     alone = (
-        leaf.ground in (Ground.MODEL, Ground.HYPOTHESIS)
-        and frozenset().union(*map(names, sides(leaf.statement))) - leaf.universal == {variable}
+        leaf.supposes and frozenset().union(*map(names, sides(leaf.statement))) - leaf.universal == {variable}
         for leaf in assumptions
     )
     if variable in meanings_of(assumptions) or variable.is_negative or any(alone):
@@ -285,5 +275,5 @@ def binds(term: sp.Expr) -> bool:
 @lru_cache(maxsize=4096)
 def functions_of_lemmas(assumptions: frozenset[Assumption]) -> frozenset[sp.Expr]:
     """The heads of functions of which lemmas speak: their symbols stand for any value."""
-    spoken_of = frozenset().union(*(spoken(leaf) for leaf in assumptions if leaf.ground is Ground.LEMMA))
+    spoken_of = frozenset().union(*(spoken(leaf) for leaf in assumptions if leaf.is_lemma))
     return frozenset(name for name in spoken_of if not isinstance(name, sp.Symbol))

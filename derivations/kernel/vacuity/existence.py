@@ -10,16 +10,7 @@ from sympy.core.function import AppliedUndef
 from giantsteps.derivations.kernel.algebra import substituted
 from giantsteps.derivations.kernel.conditions import moving_with, put_in, slopes_named, spoken, supposed
 from giantsteps.derivations.kernel.rational import degrees
-from giantsteps.derivations.kernel.statements import (
-    Assumption,
-    Condition,
-    Demand,
-    Equation,
-    Ground,
-    Refused,
-    Tends,
-    sides,
-)
+from giantsteps.derivations.kernel.statements import Assumption, Condition, Demand, Equation, Refused, Tends, sides
 from giantsteps.derivations.kernel.terms import (
     ANY,
     NEAR,
@@ -141,7 +132,7 @@ def averages_exist(term: sp.Expr, told: Told) -> frozenset[Condition]:
 def _have_slopes(assumptions: frozenset[Assumption]) -> None:
     """Raises Refused where a function with a named slope has none, by its definition or the formulas of others."""
     for leaf in assumptions:
-        if leaf.ground is Ground.DEFINITION and isinstance(leaf.statement, Equation):
+        if leaf.defines and isinstance(leaf.statement, Equation):
             _defined_with_slopes(*sides(leaf.statement))
     for head, (arguments, meaning) in formulas_of(assumptions, True).items():
         if (head in DERIVATIVES or head in PARTIALS) and heads(meaning):

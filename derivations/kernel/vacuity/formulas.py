@@ -11,7 +11,7 @@ import sympy as sp
 from sympy.core.function import AppliedUndef
 
 from giantsteps.derivations.kernel.conditions import are_universal, meanings_in, reached_from, slopes_named
-from giantsteps.derivations.kernel.statements import Assumption, Condition, Demand, Equation, Ground, Refused, sides
+from giantsteps.derivations.kernel.statements import Assumption, Condition, Demand, Equation, Refused, sides
 from giantsteps.derivations.kernel.terms import derivative, free, names, shares_sign, substitute
 from giantsteps.derivations.language.expectation import Expectation
 from giantsteps.derivations.language.named_functions import DERIVATIVES, PARTIALS
@@ -28,15 +28,15 @@ def formulas_of(assumptions: frozenset[Assumption], supposed: bool = False) -> F
     """
     found: dict[Any, tuple[tuple[sp.Symbol, ...], sp.Expr]] = {}
     whole = [(leaf, *sides(leaf.statement)) for leaf in assumptions if isinstance(leaf.statement, Equation)]
-    turned = [(leaf, right, left) for leaf, left, right in whole if leaf.ground is not Ground.DEFINITION]
+    turned = [(leaf, right, left) for leaf, left, right in whole if not leaf.defines]
     equations = [equation for equation in (*whole, *turned) if isinstance(equation[1], AppliedUndef)]
-    equations.sort(key=lambda equation: (equation[0].ground is not Ground.DEFINITION, *_texts(*equation[1:])))
+    equations.sort(key=lambda equation: (not equation[0].defines, *_texts(*equation[1:])))
     before = -1
     while len(found) != before:  # what is told by way of a function comes after that function
         before = len(found)
         for leaf, name, meaning in equations:
             head, arguments, formula = name.func, tuple(name.args), meaning
-            if head in found or not (leaf.ground is Ground.DEFINITION or _tells(leaf, name, meaning, found, supposed)):
+            if head in found or not (leaf.defines or _tells(leaf, name, meaning, found, supposed)):
                 continue
             pending = [(head, formula)]
             while pending:
@@ -60,12 +60,12 @@ def _tells(leaf: Assumption, name: sp.Expr, meaning: sp.Expr, found: Formulas, s
     """Whether an equation that is no definition gives a function a formula, for all values of its arguments and by way
     of functions that have one. What is defined by way of a function gives it none: that would be a circle.
     """
-    every = leaf.universal | (free(name) if leaf.ground is Ground.LEMMA else frozenset())
+    every = leaf.universal | (free(name) if leaf.is_lemma else frozenset())
     if not are_universal(name.args, every & frozenset(name.args)):
         return False
     others = frozenset(call.func for call in meaning.atoms(AppliedUndef))
     if not supposed:
-        return leaf.ground is Ground.LEMMA and not others
+        return leaf.is_lemma and not others
     rests = {head: relatives(names(formula)) for head, (_, formula) in found.items()}
     near = relatives(others).union(*(reached_from(head, rests) for head in others))
     return others <= found.keys() and not near & relatives(frozenset({name.func}))

@@ -16,8 +16,8 @@ from giantsteps.derivations.bulk.marchenko_pastur import ISOTROPIC
 from giantsteps.derivations.kernel.algebra import differentiate, instantiate, rewrite, ring
 from giantsteps.derivations.kernel.search.goals import concluded
 from giantsteps.derivations.kernel.search.leaves import define, each_proved, hypothesis, proved
-from giantsteps.derivations.kernel.search.steps import equal, isolated, rewritten, value
-from giantsteps.derivations.kernel.statements import Equation, sides
+from giantsteps.derivations.kernel.search.steps import equal, isolated, rewritten, rewritten_both, value
+from giantsteps.derivations.kernel.statements import Equation
 from giantsteps.derivations.kernel.theorem import Theorem
 from giantsteps.derivations.language.derivation import Derivation
 from giantsteps.derivations.language.named_functions import with_slopes
@@ -170,14 +170,6 @@ def isotropic_overlap(a: int, b: int) -> Theorem:
     general = equation(s.V1_hat_of[a][b]).theorem_of(s.q1_of[a][b])
     slope = _slopes_at_zero()[3 + 2 * PAIRS.index((a, b))]
     return rewritten(general, _moves_by(s.double_block[a][b]), slope, mixed_moves()[a, b], *at_line())
-
-
-def rewritten_both(theorem: Theorem, *equations: Theorem) -> Theorem:
-    """``theorem`` with both sides rewritten by each equation that applies."""
-    for by in equations:
-        if any(side.has(sides(by.statement)[0]) for side in sides(theorem.statement)):
-            theorem = rewrite((theorem, by))
-    return theorem
 
 
 def overlap_form(a: int, b: int) -> sp.Expr:

@@ -16,12 +16,13 @@ import sympy as sp
 
 from giantsteps.derivations.bulk.blocks import LETTERS, PAIRS
 from giantsteps.derivations.free_energy.along_spike import PAPER, over_kappa
+from giantsteps.derivations.free_energy.envelopes import stationary_at
 from giantsteps.derivations.free_energy.leaves import STATIONARY, unfolded
 from giantsteps.derivations.gradient_step.leaves import WIDTH, concentrates
 from giantsteps.derivations.kernel.algebra import differentiate, instantiate, rewrite
 from giantsteps.derivations.kernel.search.averages import averages_expanded
 from giantsteps.derivations.kernel.search.goals import concluded
-from giantsteps.derivations.kernel.search.leaves import define, each_proved, hypothesis, in_model, proved
+from giantsteps.derivations.kernel.search.leaves import define, each_proved, hypothesis, proved
 from giantsteps.derivations.kernel.search.steps import equal, isolated, rewritten, value
 from giantsteps.derivations.kernel.statements import Equation, sides
 from giantsteps.derivations.kernel.theorem import Theorem
@@ -84,14 +85,9 @@ class Neuron:
         meaning = define(
             energy(MOVE, *arguments), move, "the energy of the readout, its weight moved by t", MOVE, *arguments
         )
-        slope = instantiate((differentiate((meaning,), MOVE),), {MOVE: _ZERO})
-        at_least = in_model(
-            "least energy",
-            Equation(PARTIALS[energy][0](_ZERO, *arguments), _ZERO),
-            "the readout is where its energy is least, so that no move of one weight changes it at first order",
-            *arguments,
-        )
-        weight = isolated(self.weight(*arguments), rewrite((at_least, slope)))
+        reference = "the readout is where its energy is least, so that no move of one weight changes it at first order"
+        at_least = stationary_at(_ZERO, meaning, MOVE, "least energy", reference, *arguments)
+        weight = isolated(self.weight(*arguments), at_least)
         tidy = equal(weight, sp.factor(value(weight)))
         return meaning, tidy, differentiate((tidy,), NOISE)
 

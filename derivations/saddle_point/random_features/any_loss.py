@@ -19,8 +19,8 @@ from giantsteps.derivations.kernel.averages import stein
 from giantsteps.derivations.kernel.search.averages import averages_expanded
 from giantsteps.derivations.kernel.search.goals import concluded
 from giantsteps.derivations.kernel.search.leaves import each_proved, proved
-from giantsteps.derivations.kernel.search.steps import rewritten, value
-from giantsteps.derivations.kernel.statements import Equation, sides
+from giantsteps.derivations.kernel.search.steps import rewritten, rewritten_both, value
+from giantsteps.derivations.kernel.statements import Equation
 from giantsteps.derivations.kernel.theorem import Theorem
 from giantsteps.derivations.language.derivation import Derivation
 from giantsteps.derivations.language.expectation import Expectation
@@ -110,17 +110,8 @@ def slopes() -> tuple[Theorem, ...]:
     found = []
     for theorem in convex.slopes_target_first():
         here = rewritten(convex.at_target(theorem), first)
-        found.append(rewrite_all(here, *names, *same_overlaps()))
+        found.append(rewritten_both(here, *names, *same_overlaps()))
     return tuple(found)
-
-
-def rewrite_all(theorem: Theorem, *known: Theorem) -> Theorem:
-    """``theorem`` rewritten on both sides."""
-    for by in known:
-        old, _ = sides(by.statement)
-        if any(side.has(old) for side in sides(theorem.statement)):
-            theorem = rewrite((theorem, by))
-    return theorem
 
 
 @functools.cache

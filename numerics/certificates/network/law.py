@@ -16,7 +16,7 @@ from flint import arb
 
 from giantsteps.numerics.balls.arithmetic import BallError
 from giantsteps.numerics.bulk.network import signal_overlaps
-from giantsteps.numerics.bulk.resolvent import block_slopes, blocks
+from giantsteps.numerics.bulk.resolvent import Frame, block_slopes, blocks
 from giantsteps.numerics.certificates.laws import Matrix
 from giantsteps.numerics.certificates.network.labels import LabelBalls
 from giantsteps.numerics.certificates.network.rows import RowsLaw, SlopeBalls, network_start, rows_law
@@ -93,8 +93,9 @@ class NetworkLaw:
         steps = [Moving(tau, by_tau[e]) for e in (0, 1)]
         gains = [step * Moving(C, arb(1 - e)) * Moving(beta, arb(0)) for e, step in enumerate(steps)]
         law = _beside_slopes(self.rows)
-        numbers = (np.array(one, dtype=object) for one in (steps, gains, over))
-        K = signal_overlaps(law, law.vectors, law.pulled, *numbers).tolist()
+        x, g, averages = (np.array(one, dtype=object) for one in (steps, gains, over))
+        frame = Frame.of(law.vectors)
+        K = signal_overlaps(law, x, g, frame, frame.sums @ averages)
         by_pair = [[[entry[e].slope for entry in row] for row in K] for e in (0, 1)]
         return [[entry[0].value for entry in row] for row in K], by_pair
 

@@ -34,7 +34,7 @@ _POWERS_OF_Z = (1, 0, 1, 0, 3, 0, 15)
 class RowsLaw:
     """The rows' law and the map of the readout: spike r, c and gamma as the step makes them, not as doubles.
 
-    vectors (3, 4): v, theta_perp and the part w_f' of h on (theta, n_1, n_2, n_3); pulled (4,): w_f.
+    vectors (4, 4): v, theta_perp, w_f' and w_f of h = P w_f + w_f' on (theta, n_1, n_2, n_3).
     """
 
     spike: Ball
@@ -44,7 +44,6 @@ class RowsLaw:
     batch_ratio: Ball
     turn: Ball
     vectors: Objects
-    pulled: Objects
     norm_variance: Ball
 
     @property
@@ -115,6 +114,7 @@ def rows_law(slope: SlopeBalls, e: Ball, alpha0: Ball, mu: list[Ball], tilt: lis
         [gamma, 1 / size, arb(0), arb(0)],
         [across / size, -gamma / across, arb(0), arb(0)],
         [on_theta[0], *added],
+        [on_theta[1], *pulled],
     ]
     return RowsLaw(
         spike=spike,
@@ -124,7 +124,6 @@ def rows_law(slope: SlopeBalls, e: Ball, alpha0: Ball, mu: list[Ball], tilt: lis
         batch_ratio=alpha0,
         turn=nu,
         vectors=np.array(vectors, dtype=object),
-        pulled=np.array([on_theta[1], *pulled], dtype=object),
         norm_variance=_norm_variance(slope, e, alpha0, nu, mu, tilt),
     )
 

@@ -23,22 +23,19 @@ from giantsteps.numerics.saddle_point.equations import (
     LinearPart,
     NonlinearPart,
     at_rounding,
-    fit_rounding,
-    in_all,
     nonlinear_part,
 )
 from giantsteps.numerics.saddle_point.one_group.point import (
+    Pair,
     Problem,
+    errors,
     isotropic_values,
     one_minus,
-    roughness,
     solve_pair,
 )
 from giantsteps.numerics.saddle_point.profile import OneGroupTable
 
 Array = NDArray[np.float64]
-Pair = tuple[float, float]
-Square = tuple[float, float, float, float]
 
 # A step of this size squares to less than rounding: where it was made, the next one is rounding if it is as small as
 # any that counts as such.
@@ -107,42 +104,18 @@ def solve_linear(
     m, zeta, chi, zeta_force, chi_force, share = _fit(table, inverse, overlap, psi_force, moments[0])
     forces = np.array([zeta_force, chi_force, psi_force])
     psi = float(np.dot(overlap[2], forces))
-    deviation = table.lines @ np.array([m, zeta, chi, 1.0])
-    deviation *= deviation
-    fixed = deviation + (table.rest[0] + noise - 2.0 * psi * table.rest[1])
-    first, second, training = (table.weighted_rows @ (square * fixed)).tolist()
     by_C, by_D = (ratio**2 * (solved.point.overlap_jacobian() @ forces @ forces)).tolist()
     (a, b), (c, d) = solved.point.jacobian.tolist()
-    first, second = ratio * first, ratio * second
+    first, second = solved.values.tolist()
     bend = (ratio * (table.curvature @ square)).tolist()
-    matrix = one_minus((a, b, c, d), bend)
-    q = solve_pair(matrix, -a * first - b * second - by_C, -c * first - d * second - by_D)
-    whole, features = float(table.whole[0] @ fixed), q[0] * table.expected[1] + q[1] * table.expected[2]
-    means = (table.conjugates @ square).tolist()
-    rounding = math.nan
-    if not rough:
-        cross = 2.0 * psi * table.expected[3]
-        parts = float(table.whole[0] @ np.abs(table.rows[:, :2] @ np.array(q)))
-        left = float(table.whole[0] @ deviation)
-        fitted = fit_rounding(left, table.terms(m, zeta, chi), share)
-        fitted += _force_rounding(table, inverse, overlap, moments, math.sqrt(left))
-        overlap_, tau = solved.values.tolist()
-        rounded = roughness(table, ratio, (overlap_, tau), square, solved.conjugates.tolist())
-        condition = _condition(matrix, [overlap_, tau]) * (1.0 + solved.point.lost + rounded + solved.gap / ROUNDING)
-        rounding = in_all(whole + parts + cross + abs(cross), condition, fitted, whole + cross)
-    return LinearPart(
-        m=np.array([m]),
-        overlaps=np.array([zeta, chi, psi]),
-        forces=forces,
-        q=np.array(q),
-        hats=np.array([
-            first + bend[0] * q[0] + bend[1] * q[1],
-            second + bend[1] * q[0] + bend[2] * q[1],
-        ]),
-        test_error=float(whole + features - noise),
-        training_error=unit**2 * (training + q[0] * means[0] + q[1] * means[1]),
-        rounding=rounding,
+    q, hats, *found = errors(
+        table, (ratio, noise, unit), (first, second),
+        (inverse, square, solved.conjugates.tolist(), (first, second), (a, b, c, d), bend),
+        (m, zeta, chi), psi, (by_C, by_D),
+        known=None if rough else (share, *_known(table, inverse, overlap, moments)),
+        lost=solved.point.lost + solved.gap / ROUNDING,
     )  # fmt: skip
+    return LinearPart(np.array([m]), np.array([zeta, chi, psi]), forces, np.array(q), np.array(hats), *found)
 
 
 def _fit(
@@ -205,9 +178,7 @@ def _square_root(a: float, b: float, d: float) -> tuple[Pair, Pair]:
     return (c, -t * c), (math.sqrt(max(a - t * b, 0.0)), math.sqrt(max(d + t * b, 0.0)))
 
 
-def _force_rounding(
-    table: OneGroupTable, inverse: Array, overlap: list[list[float]], moments: list[float], left: float
-) -> float:
+def _known(table: OneGroupTable, inverse: Array, overlap: list[list[float]], moments: list[float]) -> Pair:
     """As `equations._force_rounding`: the force of chi is taken to be known."""
     known, across = (table.force_scatter @ inverse).tolist()
     (a, b, _), (e, d, _) = overlap[0], overlap[1]
@@ -216,16 +187,5 @@ def _force_rounding(
     held = 1.0 + a * g11 + b * g12, a * g12 + b * g22, e * g11 + d * g12, 1.0 + e * g12 + d * g22
     zeta, chi = solve_pair(held, a * known, e * known)
     first, second = table.profile.along_norms.tolist()
-    spread: float = left * (abs(zeta) * first + abs(chi) * second)
     size = float(np.abs(table.whole[3]).sum())
-    return 2.0 * (spread + abs(overlap[2][2]) * float(across) * size)
-
-
-def _condition(matrix: Square, sizes: list[float]) -> float:
-    """As `equations._condition`."""
-    a, b, c, d = matrix
-    determinant = abs(a * d - b * c)
-    x, y = sizes
-    if not (determinant > 0.0 and x and y):
-        return math.inf
-    return max((abs(d) * x + abs(b) * y) / x, (abs(c) * x + abs(a) * y) / y) / determinant
+    return abs(zeta) * first + abs(chi) * second, abs(overlap[2][2]) * float(across) * size

@@ -64,11 +64,13 @@ class OneGroupState:
     converged: bool
 
 
+Pair = tuple[float, float]
+Square = tuple[float, float, float, float]
 # 1/(1+V) and its square on the nodes; (C, D); (T, tau) = Gamma(C, D); its Jacobian; -d(C, D)/d(T, tau), three entries.
-_Point = tuple[Array, Array, list[float], tuple[float, float], tuple[float, float, float, float], list[float]]
+Point = tuple[Array, Array, list[float], Pair, Square, list[float]]
 
 
-def _at(table: OneGroupTable, problem: Problem, overlap: float, tau: float) -> _Point:
+def _at(table: OneGroupTable, problem: Problem, overlap: float, tau: float) -> Point:
     inverse = 1.0 / (table.rows @ np.array([overlap, tau, problem.unit]))
     square = inverse * inverse
     conjugates = (problem.ratio * (table.conjugates @ inverse)).tolist()
@@ -76,7 +78,7 @@ def _at(table: OneGroupTable, problem: Problem, overlap: float, tau: float) -> _
     return inverse, square, conjugates, values, jacobian, (problem.ratio * (table.curvature @ square)).tolist()
 
 
-def one_minus(jacobian: tuple[float, float, float, float], bend: list[float]) -> tuple[float, float, float, float]:
+def one_minus(jacobian: Square, bend: list[float]) -> Square:
     """1 - dF/dx = 1 + dGamma bend, row by row."""
     a, b, c, d = jacobian
     return (
@@ -87,7 +89,7 @@ def one_minus(jacobian: tuple[float, float, float, float], bend: list[float]) ->
     )
 
 
-def solve_pair(matrix: tuple[float, float, float, float], x: float, y: float) -> tuple[float, float]:
+def solve_pair(matrix: Square, x: float, y: float) -> Pair:
     """By Cramer's rule; not numbers where the matrix is singular."""
     a, b, c, d = matrix
     determinant = a * d - b * c
@@ -96,19 +98,19 @@ def solve_pair(matrix: tuple[float, float, float, float], x: float, y: float) ->
     return (d * x - b * y) / determinant, (a * y - c * x) / determinant
 
 
-def solve_one_group(table: OneGroupTable, problem: Problem, start: tuple[float, float] | None = None) -> OneGroupState:
+def solve_one_group(table: OneGroupTable, problem: Problem, start: Pair | None = None) -> OneGroupState:
     """Newton's method for (T, tau) as in `saddle_point.nonlinear_part`, then all that follows linearly."""
     return _followed(table, problem, *_newton(table, problem, start))
 
 
-def isotropic_values(table: OneGroupTable, problem: Problem, enough: float) -> tuple[float, float]:
+def isotropic_values(table: OneGroupTable, problem: Problem, enough: float) -> Pair:
     """(T, tau), to the share `enough` of them."""
     return _newton(table, problem, None, enough)[0]
 
 
 def _newton(
-    table: OneGroupTable, problem: Problem, start: tuple[float, float] | None, enough: float = 0.0
-) -> tuple[tuple[float, float], _Point, int, bool, float]:
+    table: OneGroupTable, problem: Problem, start: Pair | None, enough: float = 0.0
+) -> tuple[Pair, Point, int, bool, float]:
     largest = tuple(problem.equivalent.largest().tolist())
     overlap, tau = largest if start is None else start
     higher, previous, converged = 1.0, math.inf, False
@@ -135,73 +137,88 @@ def _newton(
 def _followed(
     table: OneGroupTable,
     problem: Problem,
-    values: tuple[float, float],
-    point: _Point,
+    values: Pair,
+    point: Point,
     iterations: int,
     converged: bool,
     gap: float,
 ) -> OneGroupState:
     """The linear part: m, zeta, psi, q and the errors."""
-    inverse, square, conjugates, _, jacobian, bend = point
-    m, zeta, zeta_force, share = _fit(table, inverse, problem.along * values[1])
+    inverse, _, conjugates, _, jacobian, _ = point
+    stiffness = problem.along * values[1]
+    m, zeta, zeta_force, share = _fit(table, inverse, stiffness)
     psi_force = float(table.whole[3] @ inverse)
     psi = problem.across * values[0] * psi_force
-    # yhat - y0, whose square is formed before it is averaged.
-    deviation = table.lines @ np.array([m, zeta, 1.0])
-    deviation *= deviation
-    fixed = deviation + (table.rest[0] + problem.noise - 2.0 * psi * table.rest[1])
-    first, second, training = (table.weighted_rows @ (square * fixed)).tolist()
-    first, second = problem.ratio * first, problem.ratio * second
+    along, across = (table.force_scatter @ inverse).tolist()
+    along *= stiffness / (1.0 + stiffness * float(table.gram[1] @ inverse)) * table.line_norm
+    known = share, along, across * problem.across * values[0] * abs(float(table.expected[3]))
     signal = _signal(problem, zeta_force, psi_force, jacobian)
+    given = problem.ratio, problem.noise, problem.unit
+    found = errors(table, given, values, point, (m, zeta), psi, signal, known, gap / ROUNDING)
+    pair = conjugates[0], conjugates[1]
+    return OneGroupState(values, pair, m, zeta, psi, zeta_force, psi_force, *found, iterations, converged)
+
+
+def errors(
+    table: OneGroupTable,
+    given: tuple[float, float, float],
+    values: Pair,
+    point: Point,
+    fitted: tuple[float, ...],
+    psi: float,
+    signal: Pair,
+    known: tuple[float, float, float] | None,
+    lost: float,
+) -> tuple[Pair, Pair, float, float, float]:
+    """q, its hats, test and training error and the rounding of the first, from the means `fitted`, m and the overlaps.
+
+    `given` are ratio, noise and unit; `point` is at (T, tau) = `values`. `signal` and `known` are as in
+    `batch_equations.Means`, the latter behind its share; without it rounding is not asked for. `lost`: how many
+    roundings are lost in (T, tau) beside its own.
+    """
+    (ratio, noise, unit), (_, square, conjugates, _, jacobian, bend) = given, point
+    # yhat - y0, whose square is formed before it is averaged.
+    deviation = table.lines @ np.array([*fitted, 1.0])
+    deviation *= deviation
+    fixed = deviation + (table.rest[0] + noise - 2.0 * psi * table.rest[1])
+    first, second, training = (table.weighted_rows @ (square * fixed)).tolist()
+    first, second = ratio * first, ratio * second
     a, b, c, d = jacobian
     matrix = one_minus(jacobian, bend)
     q = solve_pair(matrix, -a * first - b * second - signal[0], -c * first - d * second - signal[1])
     means = (table.conjugates @ square).tolist()
     whole = float(table.whole[0] @ fixed)
     features = q[0] * float(table.expected[1]) + q[1] * float(table.expected[2])
-    cross = 2.0 * psi * float(table.expected[3])
-    rough = roughness(table, problem.ratio, values, square, conjugates)
-    condition = _condition(matrix, values) * (1.0 + rough + gap / ROUNDING)
-    left = float(table.whole[0] @ deviation)
-    along, across = (table.force_scatter @ inverse).tolist()
-    stiffness = problem.along * values[1]
-    along *= stiffness / (1.0 + stiffness * float(table.gram[1] @ inverse)) * table.line_norm * math.sqrt(left)
-    across *= problem.across * values[0] * abs(float(table.expected[3]))
-    fitted = fit_rounding(left, table.terms(m, zeta), share) + 2.0 * (along + across)
-    return OneGroupState(
-        values=values,
-        conjugates=(conjugates[0], conjugates[1]),
-        m=m,
-        zeta=zeta,
-        psi=psi,
-        zeta_force=zeta_force,
-        psi_force=psi_force,
-        q=q,
-        hats=(first + bend[0] * q[0] + bend[1] * q[1], second + bend[1] * q[0] + bend[2] * q[1]),
-        test_error=whole + features - problem.noise,
-        training_error=problem.unit**2 * (training + q[0] * means[0] + q[1] * means[1]),
-        rounding=in_all(whole + cross + abs(cross) + abs(features), condition, fitted, whole + cross),
-        iterations=iterations,
-        converged=converged,
-    )
+    rounding = math.nan
+    if known is not None:
+        share, along, across = known
+        cross = 2.0 * psi * float(table.expected[3])
+        left = float(table.whole[0] @ deviation)
+        moved = fit_rounding(left, table.terms(*fitted), share) + 2.0 * (along * math.sqrt(left) + across)
+        condition = _condition(matrix, values) * (1.0 + lost + _roughness(table, ratio, values, square, conjugates))
+        rounding = in_all(whole + cross + abs(cross) + abs(features), condition, moved, whole + cross)
+    hats = first + bend[0] * q[0] + bend[1] * q[1], second + bend[1] * q[0] + bend[2] * q[1]
+    return q, hats, whole + features - noise, unit**2 * (training + q[0] * means[0] + q[1] * means[1]), rounding
 
 
-def _condition(matrix: tuple[float, float, float, float], values: tuple[float, float]) -> float:
-    """The largest relative change of (T, tau) over that of F: F increases, so that signs all alike are the worst."""
-    growth = solve_pair(matrix, *values)
-    return max(abs(growth[0]) / values[0], abs(growth[1]) / values[1]) if values[0] and values[1] else math.inf
+def _condition(matrix: Square, sizes: Pair) -> float:
+    """As `equations._condition`."""
+    a, b, c, d = matrix
+    determinant = abs(a * d - b * c)
+    x, y = sizes
+    if not (determinant > 0.0 and x and y):
+        return math.inf
+    return max((abs(d) * x + abs(b) * y) / x, (abs(c) * x + abs(a) * y) / y) / determinant
 
 
-def roughness(
-    table: OneGroupTable, ratio: float, values: tuple[float, float], square: Array, conjugates: list[float]
-) -> float:
+def _roughness(table: OneGroupTable, ratio: float, values: Pair, square: Array, conjugates: list[float]) -> float:
     """The relative rounding of C and D through that of the functions they are integrals of, per eps."""
     a, b, c, d = (table.roughness @ square).tolist()
     moved = a * values[0] + b * values[1], c * values[0] + d * values[1]
     return ratio * max(x / y if y > 0.0 else 0.0 for x, y in zip(moved, conjugates, strict=True))
 
 
-def _fit(table: OneGroupTable, inverse: Array, stiffness: float) -> tuple[float, float, float, float]:
+def _fit(table: OneGroupTable, inverse: Array, stiffness: float) -> Square:
     """(m, zeta) of `equations.fit`: its factorisations are two projections here. The force zeta/stiffness, and how many
     times smaller than the activation mu0 is: infinitely where the fit is `equations.undecided`.
 
@@ -226,9 +243,7 @@ def _fit(table: OneGroupTable, inverse: Array, stiffness: float) -> tuple[float,
     return m, stiffness * force, force, share
 
 
-def _signal(
-    problem: Problem, zeta_force: float, psi_force: float, jacobian: tuple[float, float, float, float]
-) -> tuple[float, float]:
+def _signal(problem: Problem, zeta_force: float, psi_force: float, jacobian: Square) -> Pair:
     """Derivatives of (alpha/beta)^2 f.K f at fixed forces f in C and D."""
     a, b, c, d = jacobian
     pull = problem.ratio * problem.across

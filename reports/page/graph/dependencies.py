@@ -34,11 +34,10 @@ class Node:
 
 @dataclass(frozen=True)
 class Headline:
-    """A result, the number of claims beneath it, its weakest link and the claims that are that weak."""
+    """A result, the number of claims beneath it, and those of them that are as weak as its weakest link."""
 
     tree: Node
     beneath: int
-    weakest: str
     weakest_claims: tuple[str, ...]
 
 
@@ -99,7 +98,7 @@ def _headline(entry: Entry, entries: Mapping[str, Entry], shown: set[str]) -> He
         beneath |= new
         pending.extend(new)
     culprits = [i for i in entries if i in beneath and entries[i].verdict is entry.weakest and not entries[i].by_fiat]
-    return Headline(_tree(entry, entries, shown), len(beneath) - 1, entry.weakest.value, tuple(culprits))
+    return Headline(_tree(entry, entries, shown), len(beneath) - 1, tuple(culprits))
 
 
 def _tree(entry: Entry, entries: Mapping[str, Entry], shown: set[str]) -> Node:

@@ -5,17 +5,14 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-import numpy as np
-
 from giantsteps.reports.figures.canvas import Figure
 from giantsteps.reports.measurements.experiments import read
 from giantsteps.reports.measurements.models import Data
-from giantsteps.reports.measurements.network_trial import BEYOND, MARKS, Row, drawn_rows
-from giantsteps.reports.measurements.normal_deviates import deviates, look_normal, normality, spread
-from giantsteps.reports.measurements.study import Study, Table
-from giantsteps.reports.studies.networks.drawn import COUNT, DRAW, JUDGED, RUNS, draw
+from giantsteps.reports.measurements.network_trial import MARKS, Row, drawn_rows, numbers, stands
+from giantsteps.reports.measurements.study import OURS, Study, stated
+from giantsteps.reports.studies.networks.drawn import ANY_ACTIVATION, COUNT, JUDGED, RUNS, draw
 from giantsteps.reports.studies.networks.predicted import KEY, SAMPLES, THEORIES, Judged, judge
-from giantsteps.verify.checks.finite_size import CONFIRMED, FALSE_ALARM, INCONCLUSIVE, REFUTED, Comparison
+from giantsteps.verify.checks.finite_size import FALSE_ALARM
 
 SLUG = "any_activation"
 COMMAND = "python -m benchmarks.networks any_activation simulate"
@@ -23,7 +20,7 @@ COMMAND = "python -m benchmarks.networks any_activation simulate"
 
 def study() -> Study | None:
     """The page; None where the measurements are not installed."""
-    data = read(SAMPLES)
+    data = read(ANY_ACTIVATION.folder / SAMPLES)
     return page(data) if data else None
 
 
@@ -37,20 +34,19 @@ def judged_in(data: Data) -> tuple[Judged, ...]:
 def page(data: Data) -> Study:
     """The page from the samples and from the predictions in the file."""
     judged = judged_in(data)
+    rows = [_row(j) for j in judged]
     text = (
         "The paper's theory takes an odd activation and a bulk whose rows after the step are isotropic and of one "
         "norm. The map of the step and the network's own bulk are built here for any activation, and this is their "
-        f"trial: {COUNT} networks, drawn by the seed {DRAW} before anything was predicted, predicted by both theories "
-        "before anything was simulated. Each activation learns two targets; batch, step, width, samples, ridge and "
-        "label noise fill their ranges evenly, and no draw was rejected. (The isotropic theory has the map of any "
-        "activation here: only its bulk is the paper's.)",
+        f"trial: {COUNT} networks, drawn by the seed {ANY_ACTIVATION.seed} before anything was predicted, predicted by "
+        "both theories before anything was simulated. Each activation learns two targets; batch, step, width, samples, "
+        "ridge and label noise fill their ranges evenly, and no draw was rejected. (The isotropic theory has the map "
+        "of any activation here: only its bulk is the paper's.)",
         _runs_text(judged, data),
-        " ".join(_counted(judged, theory) for theory in THEORIES),
-        _deviates_text(judged),
-        *_failures(judged),
     )
+    statements = [stands(rows, *one) for one in (("network", OURS), ("isotropic", "Result 3.3"))]
     title = "Networks of any activation on trial"
-    return Study(SLUG, title, text, (_table(judged),), (_figure(judged),), COMMAND)
+    return Study(SLUG, title, text, (stated(statements), numbers(rows)), (_figure(rows),), COMMAND)
 
 
 def _runs_text(judged: Sequence[Judged], data: Data) -> str:
@@ -77,82 +73,15 @@ def verdicts(judged: Sequence[Judged], theory: str) -> Counter[str]:
     return Counter(j.reports[theory].verdict for j in judged)
 
 
-def _counted(judged: Sequence[Judged], theory: str) -> str:
-    counts = verdicts(judged, theory)
-    listed = ", ".join(f"{counts[verdict]} {verdict}" for verdict in (CONFIRMED, INCONCLUSIVE, REFUTED))
-    named = {"isotropic": "The isotropic bulk", "network": "The network's own bulk"}[theory]
-    return f"{named}: {listed}."
+def _row(j: Judged) -> Row:
+    entry, one = j.entry, j.entry.network
+    name = f"{entry.activation} / {entry.target}, alpha0 {one.alpha0:g}, eta {one.eta:g}, beta {one.beta:g}"
+    return Row(name, j.reports, f", alpha {one.alpha:g}, ridge {one.ridge:g}, noise {one.noise:g}")
 
 
-def _deviates_text(judged: Sequence[Judged]) -> str:
-    own, other = (deviates([j.reports[theory].comparisons for j in judged]) for theory in ("network", "isotropic"))
-    tests = np.array(own["test_error"])
-    looks = "look" if look_normal(tests) else "do not look"
-    spreads = ", ".join(f"{_words(name)} {np.sqrt(np.mean(np.square(own[name]))):.2f}" for name in JUDGED)
-    beyond = sum(_largest(j) > BEYOND for j in judged)
-    return (
-        f"Where a theory is right each deviate is standard normal. Those of the network's own theory have root mean "
-        f"squares of {spreads} (expected 1 +- {(2 * len(tests)) ** -0.5:.2f}); its test errors {looks} standard normal "
-        f"(Kolmogorov and Smirnov {normality(tests):.2g}, sum of squares {spread(tests):.2g}), and the largest of all "
-        f"is {max(abs(z) for zs in own.values() for z in zs):.1f}. The isotropic theory's largest is "
-        f"{max(abs(z) for zs in other.values() for z in zs):.0f}, and {beyond} networks have one above {BEYOND:g}."
-    )
-
-
-def _failures(judged: Sequence[Judged]) -> tuple[str, ...]:
-    """What the protocol says where the network's own theory is not CONFIRMED."""
-    reports = ((_pair(j), j.reports["network"]) for j in judged)
-    sentences = [f"{pair}: {one.verdict}: {one.sentence}." for pair, one in reports if one.verdict != CONFIRMED]
-    return (" ".join(sentences),) if sentences else ()
-
-
-def _pair(j: Judged) -> str:
-    return f"{j.entry.activation} / {j.entry.target}"
-
-
-def _named(j: Judged) -> str:
-    entry = j.entry
-    return f"{_pair(j)}, alpha0 {entry.alpha0:g}, eta {entry.eta:g}, beta {entry.beta:g}"
-
-
-def _largest(j: Judged) -> float:
-    """The largest deviate of the isotropic theory over what decides."""
-    return max(abs(c.z or 0.0) for c in j.reports["isotropic"].comparisons)
-
-
-def _tests(j: Judged) -> dict[str, Comparison]:
-    """The comparisons of the test error, by theory."""
-    return {name: next(c for c in j.reports[name].comparisons if c.observable == "test_error") for name in THEORIES}
-
-
-def _shown(value: float | None, digits: str) -> str:
-    return "" if value is None else format(value, digits)
-
-
-def _table(judged: Sequence[Judged]) -> Table:
-    rows = []
-    for j in judged:
-        other, own = (_tests(j)[theory] for theory in ("isotropic", "network"))
-        rows.append(
-            f"{_named(j)} | alpha {j.entry.alpha:g}, ridge {j.entry.ridge:g}, noise {j.entry.noise:g} | "
-            f"{_shown(other.theory, '.4g')} | {_shown(own.theory, '.4g')} | {_shown(own.extrapolated, '.4g')} | "
-            f"{_shown(own.z, '+.1f')} | {_largest(j):.1f} | {_shown(own.smallest_detectable, '.0%')} | "
-            f"{j.reports['network'].verdict} | {j.reports['isotropic'].verdict}"
-        )
-    return Table.of(
-        "Test errors by both theories and as measured, extrapolated; the deviate of the network's own theory, the "
-        "largest of the isotropic one over what decides; the relative error of a test error that would have been "
-        "caught; verdicts",
-        "network | readout | isotropic | own | measured | z of own | largest z of isotropic | caught | own bulk | "
-        "isotropic bulk",
-        rows,
-    )
-
-
-def _figure(judged: Sequence[Judged]) -> Figure:
+def _figure(rows: Sequence[Row]) -> Figure:
     """The test errors of all networks beside both theories, where samples decide."""
-    found = ((_named(j), _tests(j)) for j in judged)
-    rows = [Row(name, both) for name, both in found if all(c.z is not None for c in both.values())]
+    rows = [row for row in rows if all(row.test(theory).z is not None for theory in THEORIES)]
     title = "Test errors of networks of any activation against both theories"
     caption = f"{len(rows)} networks drawn before they were predicted; test errors extrapolated to infinite d. {MARKS}"
-    return drawn_rows(rows, SLUG, title, caption, COMMAND)
+    return drawn_rows(rows, SLUG, title, caption)

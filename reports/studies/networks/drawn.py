@@ -1,12 +1,14 @@
-"""Networks of any activation that are on trial: drawn once by a seeded generator, before anything was predicted.
+"""Networks that are on trial: drawn once by a seeded generator, before anything was predicted.
 
 Every activation of the list learns two targets, every target is learned by four activations; which ones, and the
 numbers inside an activation, the generator says. Step, batch, width, samples, ridge and noise fill their ranges as a
 Latin hypercube: each is cut into as many cells as there are networks, of equal length on its scale, and has one value,
-uniform, in each. No draw is rejected.
+uniform, in each. Where several steps are on trial, each number of steps is taken by as many networks. No draw is
+rejected.
 
 `python -m benchmarks.networks any_activation predict` stores what both theories say of the list, `simulate` what
-networks do; both files lie beside that program and come with the sources.
+networks do; both files lie beside that program and come with the sources. `several_steps` in place of `any_activation`:
+the same of networks after two to five steps, each on a batch of its own.
 """
 
 from __future__ import annotations
@@ -22,14 +24,32 @@ import numpy as np
 from giantsteps.numerics.models.network import Network
 from giantsteps.reports.measurements.models import Drawn
 
-FOLDER = Path(__file__).parent.parent.parent.parent / "benchmarks" / "networks" / "any_activation"
-DRAW = 2402
+FOLDER = Path(__file__).parent.parent.parent.parent / "benchmarks" / "networks"
 # Dimensions and independent seeds at each.
 RUNS = ((200, 48), (400, 24), (800, 6), (1600, 2))
 # What decides: what both theories predict and what is measured well, by which the odd networks were judged too.
 JUDGED = ("test_error", "training_error", "m", "zeta", "q2")
 # Kept beside them.
 MEASURED = (*JUDGED, "psi", "chi")
+
+
+@dataclass(frozen=True)
+class Trial:
+    """One list: its name, the seed that draws it, the seed of its first network's experiments, the numbers of steps."""
+
+    slug: str
+    seed: int
+    first: int
+    steps: tuple[int, ...] = (1,)
+
+    @property
+    def folder(self) -> Path:
+        """Where its predictions and samples lie."""
+        return FOLDER / self.slug
+
+
+ANY_ACTIVATION = Trial("any_activation", seed=2402, first=500)
+SEVERAL_STEPS = Trial("several_steps", seed=4980, first=600, steps=(2, 3, 4, 5))
 
 # A number between braces is drawn from the range.
 _SHIFT, _EVEN = (0.3, 1.0), (0.1, 0.4)
@@ -49,31 +69,24 @@ RANGES: Mapping[str, tuple[float, float]] = {
 
 @dataclass(frozen=True)
 class Entry:
-    """One network of the list, as text and numbers."""
+    """One network of the list, beside it its functions as text."""
 
     activation: str
     target: str
-    alpha0: float
-    eta: float
-    beta: float
-    alpha: float
-    ridge: float
-    noise: float
+    network: Network
 
     @property
     def drawn(self) -> Drawn:
         """What is simulated and predicted; its name holds all parameters."""
-        values = {name: getattr(self, name) for name in RANGES}
-        listed = ", ".join(f"{name} {value:g}" for name, value in values.items())
-        return Drawn(
-            f"{self.activation} / {self.target}: {listed}", Network(self.activation, self.target, **values)
-        )  # fmt: skip
+        listed = ", ".join(f"{name} {getattr(self.network, name):g}" for name in RANGES)
+        more = f", steps {self.network.steps}" if self.network.steps > 1 else ""
+        return Drawn(f"{self.activation} / {self.target}: {listed}{more}", self.network)
 
 
 @cache
-def draw(seed: int = DRAW) -> tuple[Entry, ...]:
-    """The list that a seed draws."""
-    rng = np.random.default_rng(seed)
+def draw(trial: Trial = ANY_ACTIVATION) -> tuple[Entry, ...]:
+    """The list of a trial."""
+    rng = np.random.default_rng(trial.seed)
     students = [text.format(f"{rng.uniform(*range_):.2f}") for text, range_ in ACTIVATIONS for _ in range(2)]
     # An activation's two targets are different.
     while True:
@@ -82,7 +95,11 @@ def draw(seed: int = DRAW) -> tuple[Entry, ...]:
             break
     columns = {name: _filled(rng, range_, name) for name, range_ in RANGES.items()}
     rows: list[dict[str, Any]] = [{name: column[k] for name, column in columns.items()} for k in range(COUNT)]
-    return tuple(Entry(*pair, **row) for pair, row in zip(zip(students, targets, strict=True), rows, strict=True))
+    steps = [int(count) for count in rng.permutation(trial.steps * (COUNT // len(trial.steps)))]
+    named = zip(students, targets, rows, steps, strict=True)
+    return tuple(
+        Entry(student, target, Network(student, target, **row, steps=count)) for student, target, row, count in named
+    )
 
 
 def _filled(rng: np.random.Generator, range_: tuple[float, float], name: str) -> list[float]:

@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 
 import numpy as np
 from scipy.special import chdtrc, ndtr
 
-from giantsteps.numerics.bulk.overlapping_rows import stepped, turned_bulk
+from giantsteps.numerics.bulk.overlapping_rows import stepped
 from giantsteps.numerics.models.network import Network
 from giantsteps.numerics.saddle_point.overlapping import solve_overlapping
 from giantsteps.numerics.saddle_point.ridge import solve
 from giantsteps.reports.command_line.console import estimate_text
 from giantsteps.reports.figures import canvas as draw
-from giantsteps.reports.measurements.experiments import Data, Experiment, Measurement, line_of
-from giantsteps.reports.measurements.study import Study, Table, command
+from giantsteps.reports.measurements.experiments import Data, Experiment, Measurement, at_dimensions, line_of
+from giantsteps.reports.measurements.study import OURS, Statement, Study, Table, command, stated
 from giantsteps.verify.checks.finite_size import normal_deviate
 
 SLUG = "initial_overlap"
@@ -36,14 +36,8 @@ LEVEL = 4.0  # normal deviate beyond which a map is said to have failed; the pag
 
 def experiments_of(case: str, overlap: float) -> tuple[Experiment, ...]:
     """One network at one overlap, at all dimensions."""
-    network = replace(CASES[case], overlap=overlap)
-    return tuple(
-        Experiment(
-            f"{case}, overlap {overlap:g}, d = {d}", network, d, seeds, observables=tuple(OBSERVED),
-            stream=OVERLAPS.index(overlap),
-        )
-        for d, seeds in RUNS
-    )  # fmt: skip
+    network, stream = replace(CASES[case], overlap=overlap), OVERLAPS.index(overlap)
+    return at_dimensions(f"{case}, overlap {overlap:g}", network, RUNS, observables=tuple(OBSERVED), stream=stream)
 
 
 EXPERIMENTS = tuple(one for case in CASES for overlap in OVERLAPS for one in experiments_of(case, overlap))
@@ -72,20 +66,6 @@ class Row:
     def z_ours(self) -> float:
         """The same for the map with overlap."""
         return normal_deviate((self.measured - self.ours) / self.error, self.freedom)
-
-
-def share_along(network: Network) -> float:
-    """e.B e / c, the variance of the bulk after the step along the common direction e as a share of its mean c:
-
-        e.B e = (1-rho) (E[e~ (y-F) K u t]^2 + E[(e~ (y-F) K t)^2]/alpha0) + E[omega (y-F)^2 (H - (1-rho) K^2) t^2],
-
-    from B of `numerics.bulk.overlapping_bulk`: of e~ M e only the parts along theta and across both are left, since the
-    rows have no part along e before the step. Raises ModelError where there is no step.
-    """
-    law = turned_bulk(network)
-    s = law.samples
-    turned = float(s.weights @ (s.turn * s.u * s.t)) ** 2 + float(s.weights @ (s.turn * s.t) ** 2) / law.batch_ratio
-    return ((1.0 - law.overlap) * turned + float(s.weights @ (s.noise * s.t**2))) / law.bulk
 
 
 @cache
@@ -118,26 +98,6 @@ def page(data: Data) -> Study:
 
 def page_of(rows: Sequence[Row]) -> Study:
     """The page from its rows."""
-    mapped = [row for row in rows if row.observable != "test_error"]
-    errors = [row for row in rows if row.observable == "test_error"]
-    failed, largest = sum(abs(row.z_ours) > LEVEL for row in mapped), max(abs(row.z_ours) for row in mapped)
-    comparisons = f"{len(mapped)} comparisons of r, c and gamma"
-    held = (
-        f"It fails at {failed} of {comparisons}, with deviates up to {largest:.1f}"
-        if failed
-        else f"It holds at all {comparisons}: the largest deviate is {largest:.1f}"
-    )
-    # What the fluctuations of the rows' norms change in the test errors without overlap, where they are known.
-    norms = max(
-        abs(solve_overlapping(network).test_error / solve(network.model("network")).test_error - 1.0)
-        for network in CASES.values()
-    )
-    last = (
-        f"At overlap {row.overlap:g} {row.case} measures {row.measured:.4f} +- {row.error:.4f}: Result 3.1 says "
-        f"{row.printed:.4f}, the map with overlap {row.ours:.4f}."
-        for row in errors
-        if row.overlap == max(OVERLAPS)
-    )
     text = (
         "Result 3.1 takes initial rows whose overlaps $w_i \\cdot w_j$ are of order $d^{-1/2}$. Here they have a "
         "common part: $w_i = \\sqrt{\\rho} e + \\sqrt{1-\\rho} u_i$ with one unit vector e and rows u_i uniform on the "
@@ -147,51 +107,44 @@ def page_of(rows: Sequence[Row]) -> Study:
         "the deviation over its standard error, turned by Student's law with the degrees of freedom of that error. A "
         f"map is called refuted where z exceeds {LEVEL:g} in size: were it right, one or more of {len(rows)} "
         f"comparisons would do so with probability {200.0 * len(rows) * float(ndtr(-LEVEL)):.1g} % at most.",
-        " ".join(_breaking(case, rows) for case in CASES),
         "Why it breaks: with overlap the network before the step is not small, it computes a function F(e.x), and the "
         "residual of the step is y - F instead of y; the common part of the rows adds to the spike; and of each row "
         "only the share $1 - \\rho$ is bulk. Done with these three, the computation of Result 3.1 gives a map of its "
-        f"own (this suite's, not the paper's). {held}.",
+        "own (this suite's, not the paper's).",
         "The test error takes one thing more: the rows of the bulk are not isotropic. Where the activation is curved "
         "at the common part of a neuron's input, the step turns every row by the same random matrix, $u_i \\to (1 + "
         "(\\eta/\\beta) M) u_i$, M the average of $(y - F) K x x^\\top$ over the batch, with K(e.x) the mean second "
-        f"derivative. And the rows have no bulk along e before the step, but some after it: {_along()}. The test error "
-        "is computed with that covariance, but with rows of one norm: without overlap the fluctuations of the norms "
-        f"move it by {100 * norms:.1g} % at most. {' '.join(last)} {_rest(errors)}",
+        "derivative; and the rows have no bulk along e before the step, but some after it. The test error is computed "
+        "with that covariance, but with rows of one norm.",
     )
-    tables = tuple(_table(case, rows) for case in CASES)
+    mapped = [row for row in rows if row.observable != "test_error"]
+    failed, largest = sum(abs(row.z_ours) > LEVEL for row in mapped), max(abs(row.z_ours) for row in mapped)
+    statements = (
+        *(_breaking(case, rows) for case in CASES),
+        Statement(
+            "the map with overlap gives r, c and gamma", OURS, failed == 0,
+            f"refuted at {failed} of {len(mapped)} comparisons, the largest deviate is {largest:.1f}",
+        ),
+        _follows([row for row in rows if row.observable == "test_error"]),
+    )  # fmt: skip
+    tables = (stated(statements), *(_table(case, rows) for case in CASES))
     return Study(SLUG, "Initial rows that overlap", text, tables, (_figure(rows),), command(SLUG))
 
 
-def _breaking(case: str, rows: Sequence[Row]) -> str:
+def _breaking(case: str, rows: Sequence[Row]) -> Statement:
     """The least overlap at which each number of Result 3.1 is refuted, and how far it is off at the largest."""
-    parts = []
+    parts, whole = [], True
     for name, (words, _) in OBSERVED.items():
         own = [row for row in rows if row.case == case and row.observable == name]
         refuted = [row.overlap for row in own if abs(row.z_printed) > LEVEL]
-        at = f"from overlap {min(refuted):g} on" if refuted else "nowhere"
+        at = f"refuted from overlap {min(refuted):g} on" if refuted else "refuted nowhere"
+        whole = whole and not refuted
         off = own[-1].printed / own[-1].measured - 1.0
         parts.append(f"{words} {at} (off by {100 * off:+.0f} % at {own[-1].overlap:g})")
-    return f"{case}: Result 3.1 is refuted in {'; '.join(parts)}."
+    return Statement(f"{case}: rows that overlap change nothing of Result 3.1", OURS, whole, "; ".join(parts))
 
 
-def _along() -> str:
-    """The variance of the bulk along e at each overlap; at overlap 0 there is no e."""
-    overlaps = [overlap for overlap in OVERLAPS if overlap > 0.0]
-    shares = " and ".join(
-        f"{_listed(f'{share_along(replace(network, overlap=overlap)):.2f}' for overlap in overlaps)} ({case})"
-        for case, network in CASES.items()
-    )
-    places = _listed(f"{overlap:g}" for overlap in overlaps)
-    return f"at the overlaps {places} its variance there is, as a share of the mean c over all directions, {shares}"
-
-
-def _listed(words: Iterable[str]) -> str:
-    *first, last = words
-    return f"{', '.join(first)} and {last}"
-
-
-def _rest(errors: Sequence[Row]) -> str:
+def _follows(errors: Sequence[Row]) -> Statement:
     """Whether the test errors agree with the map with overlap: those of a network together, as single ones see little.
 
     Its overlaps have independent draws, but both networks have the same ones: so each sum of squares is judged by
@@ -199,18 +152,19 @@ def _rest(errors: Sequence[Row]) -> str:
     """
     worst = max(abs(row.ours / row.measured - 1.0) for row in errors)
     squares = {case: [row.z_ours**2 for row in errors if row.case == case] for case in CASES}
-    smallest = min(float(chdtrc(len(found), sum(found))) for found in squares.values())
-    probability = min(1.0, len(CASES) * smallest)
+    probability = min(1.0, len(CASES) * min(float(chdtrc(len(found), sum(found))) for found in squares.values()))
     sums = " and ".join(f"{sum(found):.1f} ({case}, {len(found)} deviates)" for case, found in squares.items())
-    start = (
-        f"Over all overlaps the latter is off by at most {100 * worst:.1f} %, and the squares of its deviates sum to"
+    # What the fluctuations of the rows' norms change in the test errors without overlap, where they are known.
+    norms = max(
+        abs(solve_overlapping(network).test_error / solve(network.model("network")).test_error - 1.0)
+        for network in CASES.values()
     )
-    if probability > 1e-3:
-        return f"{start} {sums}, as they would if it were right (probability {probability:.2g})."
-    return (
-        f"{start} {sums}, which would be met with probability {probability:.0e} if it were right: it is closer, not "
-        "exact. Its rows are of equal norm, as the paper's, and those of a network are not."
-    )
+    return Statement(
+        "the test error follows the map with overlap", OURS, probability > 1e-3,
+        f"off by at most {100 * worst:.1f} %; the squares of its deviates sum to {sums}, probability "
+        f"{probability:.2g} (seen: above 0.001); without overlap the fluctuations of the norms, which it leaves out, "
+        f"move it by {100 * norms:.1g} % at most",
+    )  # fmt: skip
 
 
 def _setting(case: str) -> str:

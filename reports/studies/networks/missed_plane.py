@@ -86,7 +86,7 @@ def table(found: Sequence[Plane]) -> Table:
 
 def figure(found: Sequence[Plane]) -> draw.Figure:
     """The planes side by side, with the line beyond which the step hurts."""
-    canvas, *all_axes = draw.panels(len(found), size=(12.6, 3.9))
+    canvas, *all_axes = draw.panels(len(found), size=(12.6, 3.9), ylabel="alpha0")
     largest = 100.0 * max(float(np.max(np.abs(plane.missed))) for plane in found)
     for axes, plane in zip(all_axes, found, strict=True):
         image = axes.pcolormesh(
@@ -97,7 +97,6 @@ def figure(found: Sequence[Plane]) -> draw.Figure:
         axes.set(xscale="log", yscale="log", xlabel="learning rate eta")
         axes.set_title(plane.student, fontsize=9)
         axes.grid(False)
-    all_axes[0].set_ylabel("alpha0")
     canvas.colorbar(image, ax=all_axes, label="isotropic above own, per cent")
     caption = (
         f"Learning {TARGET}: how far the isotropic theory's test error is above that of the network's own, over "

@@ -15,14 +15,14 @@ import numpy as np
 
 from giantsteps.derivations.activations.activation import activation
 from giantsteps.numerics.bulk.network_law import network_law
-from giantsteps.numerics.bulk.resolvent import blocks, forms
+from giantsteps.numerics.bulk.resolvent import Frame, forms
 from giantsteps.numerics.gaussian.coefficients import hermite_constants
 from giantsteps.numerics.models.documents import WIDTH
 from giantsteps.numerics.models.gradient_step import even_part
 from giantsteps.numerics.models.network import Network
 from giantsteps.reports.figures import canvas as draw
 from giantsteps.reports.measurements.experiments import Data, Experiment, Measured, Measurement
-from giantsteps.reports.measurements.study import Study, Table, command
+from giantsteps.reports.measurements.study import OURS, Statement, Study, Table, command, stated
 from giantsteps.reports.studies.networks import missed_plane
 from giantsteps.reports.studies.networks.learning_rate import THEORIES, errors, vertex
 
@@ -34,6 +34,8 @@ ALPHA0, ALPHA, BETA, NOISE = 4.0, 2.0, 1.0, 0.1
 SHARE = 0.1
 ETAS = tuple(float(f"{eta:.3g}") for eta in np.geomspace(0.1, 32.0, 14))
 DIMENSION, SEEDS, MEASURED_ETAS = 400, 8, (0.5, 2.0, 8.0)
+# The step by which an even part is seen.
+EVEN_ETA = 2.0
 
 
 def ridge_of(name: str) -> float:
@@ -122,10 +124,10 @@ def stretch(student: str, target: str, eta: float) -> float:
     """theta.B theta/c: how much longer the rows of the bulk are along the target than in the mean direction."""
     network = network_of(student, target, eta)
     law = network_law(network.activation, network.target, network.alpha0, eta, network.beta, network.noise)
-    averages = law.labels.over(0.0, 0.0)[:, 0]
+    frame = Frame.of(np.array([[1.0, 0.0, 0.0, 0.0]]))
     # (1 - H)/g at g = 0 is B.
-    found = forms(law, 0.0, blocks(law, 0.0, averages[0], averages[1]), averages)
-    return float(found.filled[0, 0]) / law.bulk
+    found = forms(law, 0.0, frame, frame.sums @ law.labels.over(0.0, 0.0)[:, 0])
+    return float(found.filled(0, 0)) / law.bulk
 
 
 def page(data: Data) -> Study:
@@ -137,104 +139,86 @@ def page(data: Data) -> Study:
         "target | activation | no step | best eta | error there | change | hurts from eta",
         (case.row for case in cases),
     )
-    return Study(
-        SLUG,
-        "Which activation, which step",
-        (*text_of(cases), missed_plane.text(planes)),
-        (table, missed_plane.table(planes)),
-        (_figure(cases), missed_plane.figure(planes)),
-        command(SLUG),
-    )
-
-
-def text_of(cases: Sequence[Case]) -> tuple[str, ...]:
-    """What is said of the cases."""
-    return (
+    setting = (
         "Which activation learns most from one gradient step, how large should the step be, and when is no step "
         "better? The network's own theory answers for any activation. They are compared at equal cost: alpha0 = "
         f"{ALPHA0:g} for the step, alpha = {ALPHA:g} for the readout, width beta = {BETA:g}, label noise {NOISE:g}, a "
         f"ridge of {SHARE:g} times the variance of the activation, and the best learning rate of each. "
         f"Errors are those of networks of width {WIDTH}. All neurons start with the same readout, 1/sqrt(p); "
-        "readouts of both signs (--readout) make another network.",
-        " ".join(_best_text(target, [case for case in cases if case.target == target]) for target in TARGETS),
-        _hurt_text(cases),
-        _short_text(cases),
-        _even_text(),
-        _measured_text(cases),
+        "readouts of both signs (--readout) make another network."
+    )
+    return Study(
+        SLUG,
+        "Which activation, which step",
+        (setting, missed_plane.text(planes)),
+        (stated(says(cases)), table, missed_plane.table(planes)),
+        (_figure(cases), missed_plane.figure(planes)),
+        command(SLUG),
     )
 
 
-def _best_text(target: str, cases: Sequence[Case]) -> str:
-    order = sorted(cases, key=lambda case: case.least)
-    best, last = order[0], order[-1]
-    gain = max(cases, key=lambda case: 1.0 - case.least / case.plain)
-    return (
-        f"Learning {target}, {best.student} is best: {best.least:.3f} at eta = {best.rate}, from {best.plain:.3f} "
-        f"without a step; {last.student} is last with {last.least:.3f} at its best. The step gains {gain.student} "
-        f"most, {1.0 - gain.least / gain.plain:.0%} of its error."
-    )
-
-
-def _hurt_text(cases: Sequence[Case]) -> str:
-    hurt = sorted((case for case in cases if case.hurts_from < math.inf), key=lambda case: case.hurts_from)
-    if not hurt:
-        return f"No step up to eta = {ETAS[-1]:g} leaves a larger error than no step."
-    least = min(case.hurts_from / case.eta for case in hurt)
-    worst = max(hurt, key=lambda case: case.curve[-1] / case.plain)
-    listed = "; ".join(f"{case.student} / {case.target} from eta = {case.hurts_from:.2g}" for case in hurt)
-    return (
-        f"A step that is too long leaves more test error than plain random features: so it is for {len(hurt)} of "
-        f"{len(cases)} pairs up to eta = {ETAS[-1]:g} ({listed}). The least distance between the best rate and the "
-        f"harmful ones is a factor of {least:.1f}. The worst is {worst.student} learning {worst.target}: at eta = "
-        f"{ETAS[-1]:g} the error is {worst.curve[-1] / worst.plain:.1f} times that of no step."
-    )
-
-
-def _short_text(cases: Sequence[Case]) -> str:
+def says(cases: Sequence[Case]) -> tuple[Statement, ...]:
+    """What is said of the cases."""
+    hurt = [case for case in cases if case.hurts_from < math.inf]
     short = [
         f"{case.student} / {case.target} ({case.shortest:.4f} in the limit, {case.curve[0]:.4f} at that width; there "
         f"eta = {case.rate} is best)"
         for case in cases
         if case.shortest < case.least
     ]
-    if not short:
-        return "No pair is better off with the shortest step in the limit of infinite width."
-    return (
-        "In the limit of infinite width however short a step gives the direction, since the weight that the readout "
-        "puts on it is not penalised at that order; at finite width that has a price, the m^2/p of `--width`, and a "
-        "step that is too short finds nothing. So the limit promises more for the shortest step than networks of "
-        f"width {WIDTH} reach by their best one, here at eta = {ETAS[0]:g}: {', '.join(short)}."
-    )
-
-
-def _even_text() -> str:
-    odd, mixed = ACTIVATIONS[-2:]
-    rate = 2.0
-    listed = "; ".join(
-        f"learning {target} {stretch(odd, target, rate):.2f} without and {stretch(mixed, target, rate):.2f} with it"
-        for target in TARGETS
-    )
-    return (
-        "An even part of the activation multiplies the rows of the bulk by $1 + \\nu M$, with $M$ the mean of "
-        "$Y x x^T$ over the batch, before the noise of the step is added. What the target has of even order makes $M$ "
-        "large along it, so that the bulk is stretched there and sees the target; a target without even part leaves "
-        "only the scatter of $M$. The mean square of the rows along the target over that in the mean direction, for "
-        f"{odd} and {mixed} at eta = {rate:g}: {listed}."
-    )
-
-
-def _measured_text(cases: Sequence[Case]) -> str:
     own, other = (np.array([z for case in cases for z in case.z(theory)]) for theory in ("network", "isotropic"))
+    near, far = (float(np.sqrt(np.mean(z**2))) for z in (own, other))
+    odd, mixed = ACTIVATIONS[-2:]
+    stretched = {target: [stretch(one, target, EVEN_ETA) for one in (odd, mixed)] for target in TARGETS}
+    listed = "; ".join(f"learning {target} {a:.2f} and {b:.2f}" for target, (a, b) in stretched.items())
     return (
-        f"Networks were simulated at {len(own)} of these points (d = {DIMENSION}, {SEEDS} seeds; nothing is "
-        f"extrapolated): at their width they are {np.sqrt(np.mean(own**2)):.1f} standard errors from "
-        f"the network's own theory in root mean square and {np.sqrt(np.mean(other**2)):.1f} from the isotropic one."
+        *(_gains(target, [case for case in cases if case.target == target]) for target in TARGETS),
+        Statement("a step that is too long is worse than none", OURS, bool(hurt), _harm(hurt, len(cases))),
+        Statement(
+            "the limit of infinite width, where however short a step gives the direction, promises more for the "
+            "shortest step than networks reach by their best one", OURS, bool(short),
+            "; ".join(short) or f"at no pair, for eta = {ETAS[0]:g}",
+        ),
+        Statement(
+            "an even part of the activation stretches the bulk along what the target has of even order", OURS,
+            all(b > a for a, b in stretched.values()),
+            f"mean square of the rows along the target over the mean of all directions, for {odd} and {mixed} at eta = "
+            f"{EVEN_ETA:g}: {listed}",
+        ),
+        Statement(
+            "networks follow their own theory, not the isotropic one", OURS, near < 2.0 < far,
+            f"{near:.1f} and {far:.1f} standard errors away in root mean square at {len(own)} points (d = "
+            f"{DIMENSION}, {SEEDS} seeds, nothing extrapolated; seen: below and above 2)",
+        ),
+    )  # fmt: skip
+
+
+def _gains(target: str, cases: Sequence[Case]) -> Statement:
+    best, last = (extreme(cases, key=lambda case: case.least) for extreme in (min, max))
+    gain = max(cases, key=lambda case: 1.0 - case.least / case.plain)
+    return Statement(
+        f"learning {target}, every activation gains by a step", OURS, all(case.least < case.plain for case in cases),
+        f"{best.student} is best: {best.least:.3f} at eta = {best.rate}, from {best.plain:.3f} without a step; "
+        f"{last.student} is last with {last.least:.3f}; the step gains {gain.student} most, "
+        f"{1.0 - gain.least / gain.plain:.0%} of its error",
+    )  # fmt: skip
+
+
+def _harm(hurt: Sequence[Case], count: int) -> str:
+    """How many pairs a long step hurts, how near the best rate, and how much."""
+    if not hurt:
+        return f"no step up to eta = {ETAS[-1]:g} leaves a larger error than no step"
+    worst = max(hurt, key=lambda case: case.curve[-1] / case.plain)
+    return (
+        f"so it is for {len(hurt)} of {count} pairs up to eta = {ETAS[-1]:g}; between the best rate and the harmful "
+        f"ones is at least a factor of {min(case.hurts_from / case.eta for case in hurt):.1f}; the worst is "
+        f"{worst.student} learning {worst.target}: {worst.curve[-1] / worst.plain:.1f} times the error of no step"
     )
 
 
 def _figure(cases: Sequence[Case]) -> draw.Figure:
     """Test error over eta, one panel per target: lines are the network's own theory, points are networks."""
-    canvas, *all_axes = draw.panels(len(TARGETS), size=(13.0, 4.0))
+    canvas, *all_axes = draw.panels(len(TARGETS), size=(13.0, 4.0), ylabel="test error")
     for axes, target in zip(all_axes, TARGETS, strict=True):
         for style, case in enumerate(case for case in cases if case.target == target):
             draw.line(axes, ETAS, case.curve, style, ls="-", lw=1.3)
@@ -243,7 +227,6 @@ def _figure(cases: Sequence[Case]) -> draw.Figure:
         axes.set_xscale("log")
         axes.set_title(f"learning {target}", fontsize=9)
         axes.set_xlabel("learning rate eta")
-    all_axes[0].set_ylabel("test error")
     draw.legend(all_axes[0])
     caption = (
         f"Test error over the learning rate: lines by the network's own theory at width {WIDTH}, dotted lines without "

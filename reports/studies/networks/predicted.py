@@ -17,13 +17,13 @@ from giantsteps.numerics.models.network import Network
 from giantsteps.reports.measurements.experiments import text_of
 from giantsteps.reports.measurements.models import Drawn, Samples
 from giantsteps.reports.measurements.theory import judged_by, rounded
-from giantsteps.reports.studies.networks.drawn import FOLDER, JUDGED, MEASURED, RUNS, Entry, draw
+from giantsteps.reports.studies.networks.drawn import ANY_ACTIVATION, JUDGED, MEASURED, RUNS, Entry, Trial, draw
 from giantsteps.verify.checks.finite_size import Report
 
 THEORIES = ("isotropic", "network")
 KEY = "networks"
 # The samples of the last simulation, under KEY.
-SAMPLES = FOLDER / "samples.json"
+SAMPLES = "samples.json"
 
 # theory -> dimension -> prediction
 Predicted = dict[str, dict[int, Prediction]]
@@ -50,28 +50,28 @@ def at_dimension(drawn: Drawn, dimension: int, theory: str) -> Prediction:
 
 
 @cache
-def stored() -> Mapping[str, Predicted]:
-    """The predictions in the file, by the name of the network."""
-    found = json.loads((FOLDER / "predictions.json").read_text(encoding="utf-8"))
+def stored(trial: Trial = ANY_ACTIVATION) -> Mapping[str, Predicted]:
+    """The predictions in the trial's file, by the name of the network."""
+    found = json.loads((trial.folder / "predictions.json").read_text(encoding="utf-8"))
     return {
         name: {theory: {int(d): Prediction(**one) for d, one in runs.items()} for theory, runs in theories.items()}
         for name, theories in found.items()
     }
 
 
-def text() -> str:
+def text(trial: Trial = ANY_ACTIVATION) -> str:
     """What the code gives today, as the file has it: one line per network, theory and dimension."""
     found = {
         one.name: {
             theory: {str(d): rounded(at_dimension(one, d, theory)) for d, _ in RUNS} for theory in THEORIES
         }
-        for one in (entry.drawn for entry in draw())
+        for one in (entry.drawn for entry in draw(trial))
     }  # fmt: skip
     return text_of(found, 3)
 
 
-def judge(entry: Entry, runs: Mapping[str, Samples]) -> Judged:
+def judge(entry: Entry, runs: Mapping[str, Samples], trial: Trial = ANY_ACTIVATION) -> Judged:
     """Both theories as they were predicted, beside the samples of one network: by the observables of JUDGED together,
     at the protocol's rate."""
-    theories = stored()[entry.drawn.name]
+    theories = stored(trial)[entry.drawn.name]
     return Judged(entry, {name: judged_by(found.__getitem__, runs, JUDGED) for name, found in theories.items()})

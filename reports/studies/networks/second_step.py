@@ -4,16 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cache
 
 import numpy as np
 
 from giantsteps.numerics.models.network import Network
-from giantsteps.numerics.saddle_point.ridge import solve
 from giantsteps.reports.command_line.console import estimate_text
 from giantsteps.reports.figures import canvas as draw
-from giantsteps.reports.measurements.experiments import Data, Experiment, Measured, Measurement, line_of
-from giantsteps.reports.measurements.study import Study, Table, command
+from giantsteps.reports.measurements.experiments import (
+    Data,
+    Experiment,
+    Measured,
+    Measurement,
+    at_dimensions,
+    line_of,
+    predicted_error,
+)
+from giantsteps.reports.measurements.study import OURS, Statement, Study, Table, command, stated
 
 SLUG = "second_step"
 RUNS = ((200, 24), (400, 16))
@@ -31,10 +37,7 @@ OBSERVED = ("test_error", "training_error", "spike", "alignment", "bulk")
 def experiments_of(case: str, steps: int, eta: float) -> tuple[Experiment, ...]:
     """One network at one rate after one or two steps, at both dimensions."""
     network = replace(CASES[case], eta=eta, steps=steps)
-    return tuple(
-        Experiment(f"{case}, steps {steps}, eta {eta:g}, d = {d}", network, d, seeds, observables=OBSERVED)
-        for d, seeds in RUNS
-    )
+    return at_dimensions(f"{case}, steps {steps}, eta {eta:g}", network, RUNS, observables=OBSERVED)
 
 
 EXPERIMENTS = tuple(
@@ -47,19 +50,18 @@ class Row:
     """One network at one learning rate after one and after two steps: means at the largest dimension, and the theory.
 
     theory: of the network's own bulk, after one and after two steps; isotropic: of the isotropic bulk after two.
-    difference: two steps less one. limits: test errors after two steps at infinite dimension, from both dimensions, and
-    the standard error. aligned: the theory's alignment after two steps.
+    difference: two steps less one. limit: the test error after two steps at infinite dimension, from both dimensions,
+    and its standard error. aligned: the theory's alignment after two steps.
     """
 
-    case: str
     eta: float
     theory: tuple[float, float]
     isotropic: float
     errors: tuple[Measured, ...]
-    difference: Measured
-    alignments: tuple[Measured, ...]
     limit: tuple[float, float]
+    alignments: tuple[Measured, ...]
     aligned: float
+    difference: Measured
 
     @property
     def z(self) -> float:
@@ -77,110 +79,79 @@ def row_of(case: str, eta: float, data: Data) -> Row:
     one, two = (data[run[-1].name]["test_error"] for run in runs)
     network, line = replace(CASES[case], eta=eta, steps=2), line_of(data, runs[1])
     return Row(
-        case,
         eta,
-        (one_step(CASES[case], eta), error_of(network, "network")),
-        error_of(network, "isotropic"),
+        (one_step(CASES[case], eta), predicted_error(network)),
+        predicted_error(network, "isotropic"),
         tuple(run[-1].measured(data) for run in runs),
-        Measured.of(np.subtract(two, one).tolist()),
-        tuple(run[-1].measured(data, "alignment") for run in runs),
         (line.intercept, line.standard_error),
+        tuple(run[-1].measured(data, "alignment") for run in runs),
         network.model("isotropic").alignment,
+        Measured.of(np.subtract(two, one).tolist()),
     )
-
-
-@cache
-def error_of(network: Network, bulk_model: str) -> float:
-    """The test error by the theory."""
-    return solve(network.model(bulk_model)).test_error
 
 
 def one_step(network: Network, eta: float, batches: float = 1.0) -> float:
     """The test error after one step on so many batches together, by the network's own theory."""
-    return error_of(replace(network, alpha0=batches * network.step.only.alpha0, eta=eta), "network")
+    return predicted_error(replace(network, alpha0=batches * network.step.only.alpha0, eta=eta))
 
 
 def page(data: Data) -> Study:
     """The page from the samples."""
-    rows = [row_of(case, eta, data) for case in CASES for eta in ETAS]
+    own = {case: [row_of(case, eta, data) for eta in ETAS] for case in CASES}
+    rows = [row for found in own.values() for row in found]
     helped, hurt = sum(row.z < -3.0 for row in rows), sum(row.z > 3.0 for row in rows)
-    own = {case: [row for row in rows if row.case == case] for case in CASES}
     text = (
         "The paper leaves a second gradient step open. Here networks take one or two, each step of the same rate on "
         f"$n_0$ fresh samples; then the readout is fitted as before. Means over {SEEDS} networks at d = {LARGEST}; "
-        "beside them stands the network's own theory of one and of two steps, at infinite dimension.",
-        _compared(rows),
-        f"At {helped} of {len(rows)} points the second step lowers the test error, at {hurt} it raises it "
-        f"(by more than three standard errors each), at {len(rows) - helped - hurt} the difference is not "
-        f"seen. {'; '.join(_where(case, found) for case, found in own.items())}.",
-        " ".join(_best(case, found) for case, found in own.items()),
-        _same_samples(own),
-        _alignment(rows),
+        "beside them stands the network's own theory of one and of two steps, at infinite dimension. One step on both "
+        "batches together stands beside two steps too: what the second step gains may be the gain of its samples.",
     )
-    tables = tuple(_table(case, found) for case, found in own.items())
+    statements = (
+        _compared(rows),
+        Statement(
+            "a second step lowers the test error", OURS, helped > hurt,
+            f"it does at {helped} of {len(rows)} points, raises it at {hurt} (by more than three standard errors "
+            f"each), and at {len(rows) - helped - hurt} no difference is seen",
+        ),
+        *(_gains(case, found) for case, found in own.items()),
+        *_alignment(own),
+    )  # fmt: skip
+    tables = (stated(statements), *(_table(case, found) for case, found in own.items()))
     return Study(SLUG, "A second gradient step", text, tables, (_figure(own),), command(SLUG))
 
 
-def _compared(rows: Sequence[Row]) -> str:
+def _compared(rows: Sequence[Row]) -> Statement:
     """How far the theory of two steps is from what was measured, with either bulk."""
-    own, isotropic = ([row.off(theory) for row, theory in pairs] for pairs in (
-        [(row, row.theory[1]) for row in rows], [(row, row.isotropic) for row in rows],
-    ))  # fmt: skip
+    own, isotropic = np.array([(row.off(row.theory[1]), row.off(row.isotropic)) for row in rows]).T
     shares = [abs(row.isotropic / row.theory[1] - 1.0) for row in rows]
-    far = max(rows, key=lambda row: abs(row.isotropic / row.theory[1] - 1.0))
-    within = sum(abs(z) < 3.0 for z in own)
-    return (
-        "Spike, alignment and bulk after the second step follow from those after the first, and the network's own bulk "
-        "has a closed form. The measured test errors after two steps, extrapolated to infinite dimension by a line in "
-        f"1/d, agree with this theory within three standard errors at {within} of {len(rows)} points (root mean square "
-        f"{_rms(own):.1f} standard errors; with the isotropic bulk {_rms(isotropic):.1f}). The test errors with "
-        f"either bulk differ by {100.0 * float(np.mean(shares)):.1f} % on average, by {100.0 * max(shares):.0f} % at "
-        f"most ({far.case}, eta = {far.eta:g})."
-    )
+    within = int(np.sum(np.abs(own) < 3.0))
+    return Statement(
+        "the theory of two steps agrees with the networks", OURS, 10 * within >= 9 * len(rows),
+        "test errors, extrapolated to infinite dimension by a line in 1/d, agree within three standard errors at "
+        f"{within} of {len(rows)} points (root mean square {np.sqrt(np.mean(own**2)):.1f} standard errors; with the "
+        f"isotropic bulk {np.sqrt(np.mean(isotropic**2)):.1f}); with either bulk they differ by "
+        f"{100.0 * float(np.mean(shares)):.1f} % on average, by {100.0 * max(shares):.0f} % at most (seen: agreement "
+        "at nine points in ten)",
+    )  # fmt: skip
 
 
-def _rms(values: Sequence[float]) -> float:
-    return float(np.sqrt(np.mean(np.square(values))))
-
-
-def _where(case: str, rows: Sequence[Row]) -> str:
-    """At small rates it helps, at large ones it hurts, if that is what the data say."""
-    last = max((row.eta for row in rows if row.z < -3.0), default=None)
-    first = min((row.eta for row in rows if row.z > 3.0), default=None)
-    helps = f"helps up to eta = {last:g}" if last is not None else "helps nowhere"
-    hurts = f"hurts from eta = {first:g} on" if first is not None else "hurts nowhere"
-    return f"{case}: it {helps} and {hurts}"
-
-
-def _best(case: str, rows: Sequence[Row]) -> str:
-    """The least error over the rates that were tried, with one step and with two."""
+def _gains(case: str, rows: Sequence[Row]) -> Statement:
+    """Two steps at their best rate beside one step at its best, on one batch and, by the theory, on both."""
+    last = max((row.eta for row in rows if row.z < -3.0), default=0.0)
+    hurts = [row.eta for row in rows if row.z > 3.0]
     one, two = (min(rows, key=lambda row: row.errors[k].mean) for k in (0, 1))
     before, after = one.errors[0], two.errors[1]
-    z = one.z if one is two else (after.mean - before.mean) / float(np.hypot(before.error, after.error))
-    verdict = "the same within three standard errors" if abs(z) < 3.0 else f"{z:+.1f} standard errors apart"
-    return (
-        f"{case}: the least error is {before} with one step (at eta = {one.eta:g}) and {after} with two "
-        f"(at eta = {two.eta:g}), {verdict}."
-    )
+    once = min(one_step(CASES[case], float(eta), 2.0) for eta in np.geomspace(min(ETAS), max(ETAS), 13))
+    return Statement(
+        f"{case}: two steps gain more than their samples", OURS, after.mean + 3.0 * after.error < once,
+        f"least error {before} with one step (eta = {one.eta:g}), {after} with two (eta = {two.eta:g}), {once:.4f} "
+        f"with one on both batches; the second helps up to eta = {last:g} and hurts "
+        f"{f'from {min(hurts):g} on' if hurts else 'nowhere'} (seen: by more than three standard errors)",
+    )  # fmt: skip
 
 
-def _same_samples(own: dict[str, list[Row]]) -> str:
-    """Whether the gain is more than that of the second batch."""
-    parts, wins = [], 0
-    for case, rows in own.items():
-        two = min((row.errors[1] for row in rows), key=lambda error: error.mean)
-        once = min(one_step(CASES[case], float(eta), 2.0) for eta in np.geomspace(min(ETAS), max(ETAS), 13))
-        wins += two.mean + 3.0 * two.error < once
-        parts.append(f"{case} {once:.4f} against {two}")
-    return (
-        "Two steps see two batches. One step on both together, at its best rate, would leave (by the network's own "
-        f"theory, beside the measured two steps): {'; '.join(parts)}. Two steps do better than that by more than three "
-        f"standard errors at {wins} of {len(CASES)} networks"
-        + (": the gain is more than that of the samples." if wins == len(CASES) else ".")
-    )
-
-
-def _alignment(rows: Sequence[Row]) -> str:
+def _alignment(own: dict[str, list[Row]]) -> tuple[Statement, ...]:
+    rows = [row for found in own.values() for row in found]
     small = [row.alignments for row in rows if row.eta == min(ETAS)]
     before, after = (float(np.mean([pair[k].mean for pair in small])) for k in (0, 1))
     better = sum(row.alignments[1].mean > row.alignments[0].mean for row in rows)
@@ -188,14 +159,22 @@ def _alignment(rows: Sequence[Row]) -> str:
         case: replace(network, alpha0=2.0 * network.step.only.alpha0).model("isotropic").alignment
         for case, network in CASES.items()
     }
-    beyond = sum(row.alignments[1].mean - 3.0 * row.alignments[1].error > limits[row.case] for row in rows)
+    beyond = sum(
+        row.alignments[1].mean - 3.0 * row.alignments[1].error > limits[case] for case in own for row in own[case]
+    )
     gap = max(abs(row.alignments[1].mean - row.aligned) for row in rows)
     return (
-        f"The alignment of the mean row with the target is higher after the second step at {better} of {len(rows)} "
-        f"points; at eta = {min(ETAS):g} it goes from {before:.3f} to {after:.3f} (mean over the {len(CASES)} "
-        f"networks). At {beyond} points it is above what Result 3.1 gives for one step on both batches. The largest "
-        f"difference from the theory of two steps is {gap:.3f}."
-    )
+        Statement(
+            "the mean row is nearer to the target after the second step", OURS, 2 * better > len(rows),
+            f"its alignment is higher at {better} of {len(rows)} points; at eta = {min(ETAS):g} it goes from "
+            f"{before:.3f} to {after:.3f} (mean over the {len(CASES)} networks), and the theory of two steps is at "
+            f"most {gap:.3f} away",
+        ),
+        Statement(
+            "two steps align no better than one on both batches", OURS, beyond == 0,
+            f"they do at {beyond} of {len(rows)} points, by more than three standard errors",
+        ),
+    )  # fmt: skip
 
 
 def _table(case: str, rows: Sequence[Row]) -> Table:
@@ -215,22 +194,18 @@ def _table(case: str, rows: Sequence[Row]) -> Table:
 
 def _figure(own: dict[str, list[Row]]) -> draw.Figure:
     """Test error against the rate with one and two steps, one panel per network."""
-    canvas, *all_axes = draw.panels(len(CASES), size=(13.0, 3.9))
+    canvas, *all_axes = draw.panels(len(CASES), size=(13.0, 3.9), ylabel="test error")
     grid = [float(eta) for eta in np.geomspace(min(ETAS), max(ETAS), 21)]
     for axes, (case, rows) in zip(all_axes, own.items(), strict=True):
         once, twice = ([one_step(CASES[case], eta, batches) for eta in grid] for batches in (1.0, 2.0))
         draw.line(axes, grid, once, 0, "theory, one step")
-        draw.line(axes, ETAS, [row.theory[1] for row in rows], 1, "theory, two steps")
         draw.line(axes, grid, twice, 2, "theory, one step on both batches", lw=1.3)
         for k, label in enumerate(("one step", "two steps")):
             draw.points(axes, ETAS, [row.errors[k] for row in rows], k, label)
+        draw.line(axes, ETAS, [row.theory[1] for row in rows], 1, "theory, two steps")
         axes.set(xscale="log", xlabel=r"$\tilde\eta$", title=case)
-        axes.set_xticks([0.25, 1.0, 4.0], ["0.25", "1", "4"])
-        axes.minorticks_off()
-    all_axes[0].set_ylabel("test error")
-    canvas.legend(
-        *all_axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=4, frameon=False, fontsize=9
-    )
+        draw.ticks(axes, (0.25, 1.0, 4.0))
+    draw.legend_outside(canvas, all_axes[0])
     caption = (
         f"Test error against the rescaled learning rate, networks at d = {LARGEST}, mean over {SEEDS} with one "
         "standard error. Solid: the network's own theory for one step; dashed: for two steps, at the rates of the "

@@ -120,7 +120,7 @@ def _figure(found: Sequence[Panel]) -> draw.Figure:
     """The planes side by side."""
     from matplotlib.colors import ListedColormap
 
-    canvas, *all_axes = draw.panels(len(found), size=(12.6, 3.9))
+    canvas, *all_axes = draw.panels(len(found), size=(12.6, 3.9), ylabel="ridge")
     for axes, panel in zip(all_axes, found, strict=True):
         axes.imshow(
             panel.signs, cmap=ListedColormap(_COLOURS), vmin=-1, vmax=1, origin="lower", aspect="auto",
@@ -132,7 +132,6 @@ def _figure(found: Sequence[Panel]) -> draw.Figure:
         axes.set_title(f"alpha0 = {panel.alpha0:g}", fontsize=9)
         axes.set_xlabel("samples alpha")
         axes.grid(False)
-    all_axes[0].set_ylabel("ridge")
     caption = (
         f"Where one gradient step (eta = {ETA:g}) leaves less test error than none: it helps in blue and hurts in "
         f"orange; {STUDENT} learning {TARGET}, isotropic bulk, both axes logarithmic, {COLUMNS} by {ROWS} cells."

@@ -12,12 +12,12 @@ from giantsteps.numerics.gaussian.coefficients import target_moments
 from giantsteps.numerics.saddle_point.one_group.batch import solve_batch
 from giantsteps.reports.figures import canvas as draw
 from giantsteps.reports.measurements.experiments import Data
-from giantsteps.reports.measurements.study import Study
+from giantsteps.reports.measurements.study import Statement
 from giantsteps.reports.studies.paper import settings as at
 from giantsteps.reports.studies.paper.curves import ALPHAS, key, learning
 from giantsteps.reports.studies.paper.functions import along_target
-from giantsteps.reports.studies.paper.samples import BY_BATCH, LEARNED, measurement
-from giantsteps.reports.studies.paper.series import Plotted, Series, Statement, agreement, alike, page
+from giantsteps.reports.studies.paper.samples import BY_BATCH, LEARNED, pictured
+from giantsteps.reports.studies.paper.series import Plotted, Series, agreement, alike
 
 Array = NDArray[np.float64]
 
@@ -81,14 +81,12 @@ def says_1(found: Plotted) -> tuple[Statement, ...]:
     )  # fmt: skip
 
 
-def page_1(data: Data) -> Study:
-    """The page of Figure 1."""
-    settings = (
-        f"Settings: {at.SINE}, as the sources print them ({at.SINE.printed}). They do not print alpha, beta and the "
-        f"other batches of this figure: alpha = {at.LEARNING_ALPHA:g}, beta = 1 and alpha0 = "
-        f"{', '.join(f'{a:g}' for a in at.BATCHES)} are chosen."
-    )
-    return page(1, "the function that a network learns along its target", settings, figure_1(data), says_1)
+STUDY_1 = pictured(
+    1, "the function that a network learns along its target", figure_1, says_1,
+    f"Settings: {at.SINE}, as the sources print them ({at.SINE.printed}). They do not print alpha, beta and the "
+    f"other batches of this figure: alpha = {at.LEARNING_ALPHA:g}, beta = 1 and alpha0 = "
+    f"{', '.join(f'{a:g}' for a in at.BATCHES)} are chosen.",
+)  # fmt: skip
 
 
 def figure_2(data: Data) -> draw.Figure:
@@ -193,14 +191,9 @@ def _alike(panel: at.Setting, found: Plotted, right: int) -> Statement:
     return alike(pairs, f"{panel.name}: {words}", "this suite")
 
 
-def page_2(data: Data) -> Study:
-    """The page of Figure 2."""
-    settings = (
-        "Settings: " + "; ".join(f"{panel} ({panel.printed})" for panel in at.PANELS) + ". The other batches are "
-        f"chosen, and so are beta = 1 and the range of alpha. The least batch, alpha0 = {_WITH_STEP[0]:g}, is below "
-        "one sample for every direction of the inputs."
-    )
-    return page(2, "learning curves by the batch of the step", settings, figure_2(data), says_2)
-
-
-STUDY_1, STUDY_2 = measurement(page_1), measurement(page_2)
+STUDY_2 = pictured(
+    2, "learning curves by the batch of the step", figure_2, says_2,
+    "Settings: " + "; ".join(f"{panel} ({panel.printed})" for panel in at.PANELS) + ". The other batches are "
+    f"chosen, and so are beta = 1 and the range of alpha. The least batch, alpha0 = {_WITH_STEP[0]:g}, is below "
+    "one sample for every direction of the inputs.",
+)  # fmt: skip

@@ -9,19 +9,25 @@ from giantsteps.derivations.activations.activation import activation
 from giantsteps.numerics.gaussian.coefficients import conditional_coefficients, target_moments
 from giantsteps.numerics.models.network import Network
 from giantsteps.reports.figures import canvas as draw
-from giantsteps.reports.figures.figures import projection
 from giantsteps.reports.measurements.experiments import Data
-from giantsteps.reports.measurements.study import Study
+from giantsteps.reports.measurements.study import Statement
 from giantsteps.reports.studies.paper import settings as at
 from giantsteps.reports.studies.paper.functions import along_spike
-from giantsteps.reports.studies.paper.samples import BOUNDS, POOL, bound_network, measurement
-from giantsteps.reports.studies.paper.series import Plotted, Series, Statement, page
+from giantsteps.reports.studies.paper.samples import BOUNDS, POOL, bound_network, pictured
+from giantsteps.reports.studies.paper.series import Plotted, Series
 
 Array = NDArray[np.float64]
 
 _KAPPA = np.linspace(-4.0, 4.0, 321)
 _WEIGHT = np.exp(-(_KAPPA**2) / 2.0)
 _LABELS = {"upper": r"upper bound: $b\,\mu_0$", "lower": r"lower bound: $b_1\mu_0 + b_2\kappa\mu_1$"}
+
+
+def projection(functions: Array, target: Array, weights: Array) -> Array:
+    """The weighted least-squares approximation of ``target`` by rows of ``functions``."""
+    root = np.sqrt(weights)
+    coefficients = np.linalg.lstsq((functions * root).T, target * root, rcond=None)[0]
+    return np.asarray(coefficients @ functions)
 
 
 def points_of(which: str) -> str:
@@ -95,13 +101,11 @@ def says_3(found: Plotted) -> tuple[Statement, ...]:
     )  # fmt: skip
 
 
-def page_3(data: Data) -> Study:
-    """The page of Figure 3."""
-    settings = (
-        f"Settings: tanh and sin, r = {at.BOUND_SPIKE:g}, c = gamma = 1, as the slides print them. No network has c = "
-        f"gamma = 1: those here come near it by a batch of alpha0 = {at.BOUND_BATCH:g}."
-    )
-    return page(3, "the functions that realise the bounds", settings, figure_3(data), says_3)
+STUDY_3 = pictured(
+    3, "the functions that realise the bounds", figure_3, says_3,
+    f"Settings: tanh and sin, r = {at.BOUND_SPIKE:g}, c = gamma = 1, as the slides print them. No network has c = "
+    f"gamma = 1: those here come near it by a batch of alpha0 = {at.BOUND_BATCH:g}.",
+)  # fmt: skip
 
 
 def figure_7(data: Data) -> draw.Figure:
@@ -156,13 +160,8 @@ def says_7(found: Plotted) -> tuple[Statement, ...]:
     )  # fmt: skip
 
 
-def page_7(data: Data) -> Study:
-    """The page of Figure 7."""
-    settings = (
-        "Settings: tanh and c = 1. The sources do not print the spikes of this figure; r = "
-        f"{', '.join(f'{r:g}' for r in at.POOL_SPIKES)} are chosen."
-    )
-    return page(7, "the pool of functions along the spike", settings, figure_7(data), says_7)
-
-
-STUDY_3, STUDY_7 = measurement(page_3), measurement(page_7)
+STUDY_7 = pictured(
+    7, "the pool of functions along the spike", figure_7, says_7,
+    "Settings: tanh and c = 1. The sources do not print the spikes of this figure; r = "
+    f"{', '.join(f'{r:g}' for r in at.POOL_SPIKES)} are chosen.",
+)  # fmt: skip

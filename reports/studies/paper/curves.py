@@ -25,13 +25,21 @@ ALPHAS = np.geomspace(0.25, 6.0, 31)
 SPARSE = ALPHAS[::2]
 
 
+_LETTERS = {"alpha0": r"\alpha_0", "beta": r"\beta", "gamma": r"\gamma"}
+
+
 @dataclass(frozen=True)
 class Curve:
-    """One learning curve: its label in the legend, its name in the data, its networks from the least data on."""
+    """One learning curve: its name, a letter and its value, and its networks from the least data on."""
 
-    label: str
     name: str
     experiments: tuple[Experiment, ...]
+
+    @property
+    def label(self) -> str:
+        """The name as LaTeX, for the legend."""
+        letter, _, value = self.name.partition(" = ")
+        return f"${_LETTERS.get(letter, letter)} = {value}$"
 
     @property
     def first(self) -> Network:
@@ -63,26 +71,18 @@ def learning(axes: Axes, curves: Sequence[Curve], data: Data, beneath: Axes | No
 
     `beneath` shows measured minus isotropic theory and own minus isotropic theory, both in per cent of the isotropic.
     """
-
-    def bars(where: Axes, x: Array, found: Sequence[Measured], style: int, label: str) -> Any:
-        colour, marker, _ = draw.STYLES[style]
-        return where.errorbar(
-            x, [one.mean for one in found], yerr=[one.error for one in found], color=colour, marker=marker, ms=4, lw=0,
-            elinewidth=1.1, capsize=2, label=label,
-        )  # fmt: skip
-
     shown = []
     for style, curve in enumerate(curves):
         found, own = [one.measured(data) for one in curve.experiments], curve.own(SPARSE)
         x = np.array([one.subject.alpha for one in curve.experiments])
         draw.line(axes, ALPHAS, curve.isotropic(ALPHAS), style, f"_isotropic theory, {curve.name}", ls="-", lw=1.6)
         draw.line(axes, SPARSE, own, style, f"_own theory, {curve.name}", ls="--", lw=1.0)
-        shown.append(bars(axes, x, found, style, f"_networks, {curve.name}"))
+        shown.append(draw.points(axes, x, found, style, f"_networks, {curve.name}", size=4.0))
         if beneath is not None:
             gap = 100.0 * (own / curve.isotropic(SPARSE) - 1.0)
             draw.line(beneath, SPARSE, gap, style, f"_own less isotropic, {curve.name}", ls="--", lw=1.0)
             off = per_cent(found, curve.isotropic(x))
-            bars(beneath, x, off, style, f"_networks less isotropic, {curve.name}")
+            draw.points(beneath, x, off, style, f"_networks less isotropic, {curve.name}", size=4.0)
     for one in filter(None, (axes, beneath)):
         one.set(xscale="log", xlabel=r"samples per dimension $\alpha = n/d$")
         draw.ticks(one, (0.5, 1.0, 2.0, 5.0))

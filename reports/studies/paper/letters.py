@@ -16,11 +16,11 @@ from giantsteps.numerics.saddle_point.finite_width import at_width
 from giantsteps.numerics.saddle_point.ridge import solve
 from giantsteps.reports.figures import canvas as draw
 from giantsteps.reports.measurements.experiments import Data, Measured
-from giantsteps.reports.measurements.study import Study
+from giantsteps.reports.measurements.study import Statement
 from giantsteps.reports.studies.paper import settings as at
 from giantsteps.reports.studies.paper.curves import per_cent
-from giantsteps.reports.studies.paper.samples import lettered_name, lettered_network, measurement
-from giantsteps.reports.studies.paper.series import Plotted, Series, Statement, agreement, alike, page
+from giantsteps.reports.studies.paper.samples import lettered_name, lettered_network, pictured
+from giantsteps.reports.studies.paper.series import Plotted, Series, agreement, alike
 from giantsteps.reports.studies.vocabulary import VOCABULARIES
 
 Array = NDArray[np.float64]
@@ -181,16 +181,15 @@ def late(data: Data) -> str:
     )
 
 
-def page_6(data: Data) -> Study:
-    """The page of Figure 6."""
+def settings_6(data: Data) -> str:
+    """What the page of Figure 6 says before its statements."""
     model = lettered_network((1.0,), 1.0).model("isotropic")
-    settings = (
+    return (
         "Settings: the sources print neither the functions nor the numbers of this figure. Chosen as on the page of "
         f"its spiked random features: {at.LETTERED}, beta = 1. There the alignment is 1, as the paper has it, and here "
         f"networks take a step on alpha0 = {at.LETTER_BATCH:g}: alignment {float(model.alignment):.2f}, spike "
         f"{float(model.spike):.2f} and bulk variance {model.bulk:.2f} for the letter 1. {late(data)}"
     )
-    return page(6, "learning curves by the vocabulary of the initial readout", settings, figure_6(data), says_6)
 
 
-STUDY_6 = measurement(page_6)
+STUDY_6 = pictured(6, "learning curves by the vocabulary of the initial readout", figure_6, says_6, settings_6)

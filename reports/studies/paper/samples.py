@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from itertools import product
 
 from giantsteps.numerics.models.model import ReadoutGroup
 from giantsteps.numerics.models.network import Network
+from giantsteps.reports.figures.canvas import Figure
 from giantsteps.reports.measurements.experiments import Data, Experiment, Measurement
-from giantsteps.reports.measurements.study import Study
+from giantsteps.reports.measurements.study import Statement, Study, command, stated
 from giantsteps.reports.studies.paper import settings as at
 from giantsteps.reports.studies.paper.curves import Curve
 from giantsteps.reports.studies.paper.functions import AlongDirection, MeanNeuron
+from giantsteps.reports.studies.paper.series import Plotted, plotted
 from giantsteps.reports.studies.vocabulary import VOCABULARIES
 
 _PLACES = tuple(f"{place:g}" for place in at.PLACES)
@@ -55,30 +57,27 @@ POOL = {
 }  # fmt: skip
 
 
-def _curve(where: str, label: str, name: str, networks: Iterable[Network], stream: int) -> Curve:
+def _curve(where: str, name: str, networks: Iterable[Network], stream: int) -> Curve:
     """A learning curve by RATIOS of networks; `stream` is that of the first."""
-    return Curve(
-        label,
-        name,
-        tuple(
-            Experiment(f"{where}, alpha {one.alpha:g}", one, at.DIMENSION, at.SEEDS, stream=stream + k)
-            for k, one in enumerate(networks)
-        ),
+    experiments = (
+        Experiment(f"{where}, alpha {one.alpha:g}", one, at.DIMENSION, at.SEEDS, stream=stream + k)
+        for k, one in enumerate(networks)
     )
+    return Curve(name, tuple(experiments))
 
 
 def _by_batch(panel: at.Setting, alpha0: float, stream: int) -> Curve:
     networks = (panel.network(alpha0, alpha) for alpha in at.RATIOS)
     where = f"figure 2, {panel.name}, alpha0 {alpha0:g}"
-    return _curve(where, rf"$\alpha_0 = {alpha0:g}$", f"alpha0 = {alpha0:g}", networks, stream)
+    return _curve(where, f"alpha0 = {alpha0:g}", networks, stream)
 
 
-def _spiked(spike: float, alignment: float, label: str, name: str, stream: int) -> Curve:
+def _spiked(spike: float, alignment: float, name: str, stream: int) -> Curve:
     """Networks with this spike and alignment after their step: rate and batch are chosen for them."""
     batch = at.SINE.batch_of(alignment) if spike else 0.0
     rate = at.SINE.rate_of(spike, batch) if spike else 0.0
     networks = (at.SINE.network(batch, alpha, eta=rate) for alpha in at.RATIOS)
-    return _curve(f"figure 4, r {spike:g}, gamma {alignment:g}", label, name, networks, stream)
+    return _curve(f"figure 4, r {spike:g}, gamma {alignment:g}", name, networks, stream)
 
 
 def _wide(width: float, scaled: bool, stream: int) -> Curve:
@@ -86,7 +85,7 @@ def _wide(width: float, scaled: bool, stream: int) -> Curve:
     eta = at.SINE.eta * (width if scaled else 1.0)
     networks = (at.SINE.network(at.WIDTH_BATCH, alpha, beta=width, eta=eta) for alpha in at.RATIOS)
     where = f"figure 5, {'scaled' if scaled else 'fixed'}, beta {width:g}"
-    return _curve(where, rf"$\beta = {width:g}$", f"beta = {width:g}", networks, stream)
+    return _curve(where, f"beta = {width:g}", networks, stream)
 
 
 _STEP = len(at.RATIOS)
@@ -97,11 +96,9 @@ BY_BATCH = {
     ]
     for i, panel in enumerate(at.PANELS)
 }
-BY_SPIKE = [
-    _spiked(r, at.SPIKE_ALIGNMENT, f"$r = {r:g}$", f"r = {r:g}", 300 + _STEP * k) for k, r in enumerate(at.SPIKES)
-]
+BY_SPIKE = [_spiked(r, at.SPIKE_ALIGNMENT, f"r = {r:g}", 300 + _STEP * k) for k, r in enumerate(at.SPIKES)]
 BY_ALIGNMENT = [
-    _spiked(at.ALIGNED_SPIKE, gamma, rf"$\gamma = {gamma:g}$", f"gamma = {gamma:g}", 300 + _STEP * k)
+    _spiked(at.ALIGNED_SPIKE, gamma, f"gamma = {gamma:g}", 300 + _STEP * k)
     for k, gamma in enumerate(at.ALIGNMENTS, len(at.SPIKES))
 ]
 BY_WIDTH = {
@@ -136,6 +133,26 @@ EXPERIMENTS = (
 )  # fmt: skip
 
 
-def measurement(page: Callable[[Data], Study]) -> Measurement:
-    """A page made of these samples."""
+def pictured(
+    number: int,
+    title: str,
+    figure: Callable[[Data], Figure],
+    says: Callable[[Plotted], Sequence[Statement]],
+    settings: str | Callable[[Data], str],
+) -> Measurement:
+    """A figure of the paper as a study of these samples: its settings, and what the text says of it, decided on what it
+    plots."""
+
+    def page(data: Data) -> Study:
+        drawn = figure(data)
+        statements = says(plotted(drawn))
+        text = (
+            settings if isinstance(settings, str) else settings(data),
+            "What the text says of it is decided on the plotted data: "
+            f"{sum(one.seen for one in statements)} of {len(statements)} statements are seen. How much is agreement, "
+            "or sizable, the sources do not say.",
+        )
+        slug, head = f"figure_{number}", f"Figure {number}: {title}"
+        return Study(slug, head, text, (stated(statements),), (drawn,), command("figures"))
+
     return Measurement("figures", 91, EXPERIMENTS, page)

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from giantsteps.reports.figures.canvas import Figure
-from giantsteps.reports.measurements.study import Study, Table, command
+from giantsteps.reports.measurements.study import Statement
 
 Array = NDArray[np.float64]
 
@@ -38,16 +38,6 @@ def plotted(figure: Figure) -> Plotted:
         where = int(row["panel"]), row["series"]
         rows.setdefault(where, []).append((float(row["x"]), float(row["y"]), float(row["standard_error"] or "nan")))
     return {where: Series(*np.array(points).T) for where, points in rows.items()}
-
-
-@dataclass(frozen=True)
-class Statement:
-    """A sentence of the sources on a figure, whether the plotted data show it, and what they show."""
-
-    says: str
-    source: str
-    seen: bool
-    found: str
 
 
 def agreement(pairs: Sequence[tuple[Series, Series]], says: str, source: str, most: float = 0.05) -> Statement:
@@ -87,20 +77,3 @@ def alike(pairs: Sequence[tuple[Series, Series]], says: str, source: str) -> Sta
         if sure
         else "no difference can be told from zero at this many samples",
     )
-
-
-def page(
-    number: int, title: str, settings: str, figure: Figure, says: Callable[[Plotted], Sequence[Statement]]
-) -> Study:
-    """The page of one figure of the paper: its settings, and what the text says of it, decided on what it plots."""
-    statements = says(plotted(figure))
-    seen = sum(statement.seen for statement in statements)
-    text = (
-        settings,
-        f"What the text says of it is decided on the plotted data: {seen} of {len(statements)} statements are seen. "
-        "How much is agreement, or sizable, the sources do not say: bars in brackets are this suite's, set with the "
-        "numbers in view.",
-    )
-    rows = tuple((one.says, one.source, "seen" if one.seen else "not seen", one.found) for one in statements)
-    table = Table("What the text says", ("statement", "where", "seen", "what is plotted"), rows)
-    return Study(f"figure_{number}", f"Figure {number}: {title}", text, (table,), (figure,), command("figures"))

@@ -12,11 +12,11 @@ from giantsteps.numerics.models.model import Model
 from giantsteps.numerics.saddle_point.one_group.batch import solve_batch
 from giantsteps.reports.figures import canvas as draw
 from giantsteps.reports.measurements.experiments import Data
-from giantsteps.reports.measurements.study import Study
+from giantsteps.reports.measurements.study import Statement
 from giantsteps.reports.studies.paper import settings as at
 from giantsteps.reports.studies.paper.curves import ALPHAS, key, learning
-from giantsteps.reports.studies.paper.samples import BY_ALIGNMENT, BY_SPIKE, BY_WIDTH, measurement
-from giantsteps.reports.studies.paper.series import Plotted, Series, Statement, agreement, page
+from giantsteps.reports.studies.paper.samples import BY_ALIGNMENT, BY_SPIKE, BY_WIDTH, pictured
+from giantsteps.reports.studies.paper.series import Plotted, Series, agreement
 
 Array = NDArray[np.float64]
 
@@ -97,14 +97,12 @@ def _pairs(found: Plotted, panel: int, names: Iterable[str]) -> list[tuple[Serie
     return [(found[panel, f"networks, {name}"], found[panel, f"isotropic theory, {name}"]) for name in names]
 
 
-def page_4(data: Data) -> Study:
-    """The page of Figure 4."""
-    settings = (
-        "Settings: the sources print neither student, target nor numbers of this figure. Chosen: "
-        f"{at.SINE.student} and {at.SINE.target} with ridge {at.SINE.ridge:g} of Figure 2, beta = 1, alignment "
-        f"{at.SPIKE_ALIGNMENT:g} on the left and spike {at.ALIGNED_SPIKE:g} on the right."
-    )
-    return page(4, "learning curves by spike and by alignment", settings, figure_4(data), says_4)
+STUDY_4 = pictured(
+    4, "learning curves by spike and by alignment", figure_4, says_4,
+    "Settings: the sources print neither student, target nor numbers of this figure. Chosen: "
+    f"{at.SINE.student} and {at.SINE.target} with ridge {at.SINE.ridge:g} of Figure 2, beta = 1, alignment "
+    f"{at.SPIKE_ALIGNMENT:g} on the left and spike {at.ALIGNED_SPIKE:g} on the right.",
+)  # fmt: skip
 
 
 def figure_5(data: Data) -> draw.Figure:
@@ -142,14 +140,9 @@ def says_5(found: Plotted) -> tuple[Statement, ...]:
     return tuple(statements)
 
 
-def page_5(data: Data) -> Study:
-    """The page of Figure 5."""
-    settings = (
-        f"Settings: {at.SINE}, alpha0 = {at.WIDTH_BATCH:g} as printed for Figure 2. The sources print neither the "
-        "setting of this figure nor its widths; beta = "
-        f"{', '.join(f'{w:g}' for w in at.WIDTHS)} are chosen. The page on the width scans many settings."
-    )
-    return page(5, "learning curves by the width of the network", settings, figure_5(data), says_5)
-
-
-STUDY_4, STUDY_5 = measurement(page_4), measurement(page_5)
+STUDY_5 = pictured(
+    5, "learning curves by the width of the network", figure_5, says_5,
+    f"Settings: {at.SINE}, alpha0 = {at.WIDTH_BATCH:g} as printed for Figure 2. The sources print neither the "
+    "setting of this figure nor its widths; beta = "
+    f"{', '.join(f'{w:g}' for w in at.WIDTHS)} are chosen. The page on the width scans many settings.",
+)  # fmt: skip

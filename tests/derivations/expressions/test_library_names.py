@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import numpy as np
 import pytest
@@ -63,45 +62,34 @@ def test_a_function_of_a_library_is_what_the_library_documents(text: str) -> Non
     assert np.max(np.abs(activation(text)(PLACES) - expected) / (1 + np.abs(expected))) < ROUNDING
 
 
-@dataclass(frozen=True)
-class Row:
-    """One line of the table in docs/model.md."""
-
-    call: str
-    default: str
-    formula: str
-    other: tuple[str, ...]
-
-    @property
-    def name(self) -> str:
-        """The function's name."""
-        return self.call.split("(")[0]
-
-
-def _rows() -> list[Row]:
+def _rows() -> dict[str, tuple[str, str, str, list[str]]]:
+    """The table of docs/model.md: by name the call, the defaults, the formula and the other names."""
     text = (ROOT / "docs" / "model.md").read_text(encoding="utf-8")
     section = text.split("## Functions by name")[1].split("\n## ")[0]
     cells = [
         [cell.strip() for cell in line.strip("|").split("|")] for line in section.splitlines() if line.startswith("| `")
     ]
-    return [Row(c[0].strip("`"), c[1], c[2].strip("`"), tuple(filter(None, c[3].split(", ")))) for c in cells]
+    calls = [(c[0].strip("`"), c[1], c[2].strip("`"), [name for name in c[3].split(", ") if name]) for c in cells]
+    assert len({call.split("(")[0] for call, *_ in calls}) == len(calls)
+    return {row[0].split("(")[0]: row for row in calls}
 
 
 ROWS = _rows()
 GIVEN = {"a": "(-3/10)", "b": "(7/10)"}
 
 
-@pytest.mark.parametrize("row", [row for row in ROWS if row.formula], ids=lambda row: row.name)
-def test_the_formula_of_the_table_is_the_function(row: Row) -> None:
+@pytest.mark.parametrize("name", [name for name, row in ROWS.items() if row[2]])
+def test_the_formula_of_the_table_is_the_function(name: str) -> None:
+    own, default, formula, _ = ROWS[name]
     # softshrink has a parameter >= 0, squareplus a square root of it
-    given = GIVEN | ({"a": "(3/10)"} if row.name in ("softshrink", "squareplus", "hardshrink", "celu") else {})
-    defaults = dict(part.split(" = ") for part in row.default.split(", ") if part)
-    cases = [(row.call, given)] + ([(f"{row.name}(z)", defaults)] if defaults else [])
+    given = GIVEN | ({"a": "(3/10)"} if name in ("softshrink", "squareplus", "hardshrink", "celu") else {})
+    defaults = dict(part.split(" = ") for part in default.split(", ") if part)
+    cases = [(own, given)] + ([(f"{name}(z)", defaults)] if defaults else [])
     for call, values in cases:
-        places = PLACES[PLACES > 0] if row.name in ("log", "log1p", "sqrt") else PLACES
-        found, expected = (compile_numpy(parse(_with(values, text)))(places) for text in (call, row.formula))
+        places = PLACES[PLACES > 0] if name in ("log", "log1p", "sqrt") else PLACES
+        found, expected = (compile_numpy(parse(_with(values, text)))(places) for text in (call, formula))
         # The logarithm for asinh(z) is of exp(-7.3) at -7.3, as a difference of numbers of size exp(2).
-        bar = ROUNDING * (1e2 if row.name == "asinh" else 1.0)
+        bar = ROUNDING * (1e2 if name == "asinh" else 1.0)
         assert np.max(np.abs(found - expected) / (1 + np.abs(expected))) < bar
 
 
@@ -110,10 +98,10 @@ def _with(values: dict[str, str], text: str) -> str:
 
 
 def test_the_table_lists_every_name_once() -> None:
-    listed = [name for row in ROWS for name in (row.name, *row.other)]
-    assert sorted(listed) == sorted(set(NAMED))
-    for row in ROWS:
-        for other in row.other:
-            assert NAMED[other] is NAMED[row.name]
+    others = {name: row[3] for name, row in ROWS.items()}
+    assert sorted([*others, *(other for listed in others.values() for other in listed)]) == sorted(set(NAMED))
+    for name, listed in others.items():
+        for other in listed:
+            assert NAMED[other] is NAMED[name]
     shown = {name for name in function_names().split(", ") if "he" not in name[:2] and name != "..."}
-    assert shown == {row.name for row in ROWS if row.name != "he"} | set(CONSTRUCTIONS)
+    assert shown == (set(others) - {"he"}) | set(CONSTRUCTIONS)

@@ -1,43 +1,18 @@
-"""Rules for undefined functions: names of derivatives, parity, independence; SymPy takes two of one name for one."""
+"""Rules for undefined functions: names and parity; SymPy takes two of one name for one."""
 
 from __future__ import annotations
 
 from collections import Counter
 
-import pytest
 import sympy as sp
 from sympy.core.function import UndefinedFunction
 
 from giantsteps.derivations.language import named_functions
 from giantsteps.derivations.language.expectation import Expectation
-from giantsteps.derivations.language.named_functions import (
-    differentiate,
-    g,
-    reflect,
-    sigma,
-    sigma_prime,
-    sigma_second,
-)
-from giantsteps.derivations.language.symbols import c, overlap, z
+from giantsteps.derivations.language.named_functions import g, reflect, sigma, sigma_prime, sigma_second
+from giantsteps.derivations.language.symbols import z
 
 t = sp.Symbol("t", real=True)
-
-
-def test_derivatives_carry_the_chain_rule_and_have_names() -> None:
-    argument = overlap + sp.sqrt(c) * z
-    assert differentiate(sigma(argument), z) == sp.sqrt(c) * sigma_prime(argument)
-    assert sp.expand(differentiate(sigma(argument), z, 2) - c * sigma_second(argument)) == 0
-    assert differentiate(sigma(z) * g(z), z).has(sigma_prime)
-
-
-def test_derivatives_pass_under_an_average() -> None:
-    average = Expectation(sigma(overlap + z), z)
-    assert differentiate(average, overlap) == Expectation(sigma_prime(overlap + z), z)
-
-
-def test_a_derivative_without_a_name_is_an_error() -> None:
-    with pytest.raises(ValueError, match="no name"):
-        differentiate(sigma_second(z), z)
 
 
 def test_reflection_knows_the_parity_of_derivatives() -> None:

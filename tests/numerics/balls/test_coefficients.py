@@ -234,7 +234,7 @@ def test_narrow_spikes_are_not_missed(text: str, scales: list[float]) -> None:
 
 
 @seed(20264)
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(trees(8))
 def test_random_expressions_have_no_wrong_digit(tree: Expression) -> None:
     try:

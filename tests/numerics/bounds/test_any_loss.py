@@ -108,7 +108,7 @@ def test_a_label_off_that_line_is_not() -> None:
     assert not found.least.at_infinity
 
 
-@pytest.mark.parametrize("noise", [0.0, 0.01])
+@pytest.mark.parametrize("noise", [0.0, pytest.param(0.01, marks=pytest.mark.thorough)])
 def test_a_sign_that_one_function_alone_has_is_found(noise: float) -> None:
     # One combination of two means vanishes at kappa = 0; noise of 0.01 turns 1e-23 of the labels round.
     readout = (ReadoutGroup(-0.26, 0.5, 0.68, -0.04), ReadoutGroup(1.06, 0.5, 0.9, -0.43))

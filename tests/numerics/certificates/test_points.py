@@ -62,7 +62,11 @@ MODELS = ISOTROPIC | NETWORK
 
 
 @pytest.mark.parametrize(
-    "name", [slow(name) if name in ("softplus", "weight and bias", "negative spike") else name for name in MODELS]
+    "name",
+    [
+        slow(name) if name in ("relu with noise", "softplus", "weight and bias", "negative spike") else name
+        for name in MODELS
+    ],
 )
 def test_a_certificate_holds_thirty_digits(name: str) -> None:
     model = MODELS[name]

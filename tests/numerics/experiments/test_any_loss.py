@@ -42,7 +42,9 @@ def compared(subject: Model, learned: bool = False) -> Compared:
     return compare(subject, dimensions=SIZES, seeds=16, learned=learned)
 
 
-@pytest.mark.parametrize("loss", ["logistic", "hinge", "huber:0.5", "absolute"])
+@pytest.mark.parametrize(
+    "loss", ["logistic", "hinge", "huber:0.5", pytest.param("absolute", marks=pytest.mark.thorough)]
+)
 def test_every_loss_agrees_with_its_theory(loss: str) -> None:
     found = compared(MODEL.changed(noise=0.1, loss=loss))
     assert found.report.verdict == CONFIRMED, found.report.sentence
@@ -52,7 +54,7 @@ def test_every_loss_agrees_with_its_theory(loss: str) -> None:
 def test_a_learned_bias_agrees() -> None:
     found = compared(SHIFTED, learned=True)
     assert found.report.verdict == CONFIRMED, found.report.sentence
-    bias = next(c for c in found.report.comparisons if c.observable == "bias")
+    bias = found.report.comparison("bias")
     assert bias.verdict == CONFIRMED
     # The bias is of order one: the comparison is not one of zeros.
     assert abs(found.limit["bias"]) > 0.3

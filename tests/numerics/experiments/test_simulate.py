@@ -123,6 +123,7 @@ def test_wrong_theory_is_refuted() -> None:
     assert compare_all(data).verdict == REFUTED
 
 
+@pytest.mark.thorough
 def test_weak_spike_needs_the_term_of_order_one_over_p() -> None:
     """At r = 0.05 the data hardly hold m; without its cost at finite width a line in 1/d misses the limit."""
     weak = replace(WORKED, spike=0.05)

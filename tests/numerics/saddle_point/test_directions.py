@@ -9,13 +9,11 @@ import numpy as np
 import pytest
 
 from giantsteps.derivations.activations.activation import activation
-from giantsteps.derivations.bulk.blocks import LETTERS
-from giantsteps.derivations.saddle_point import symbols
 from giantsteps.numerics.bounds.ridge import bounds
 from giantsteps.numerics.models.model import Model, ReadoutGroup
 from giantsteps.numerics.saddle_point.ridge import solve
+from giantsteps.verify.compiled.families import kept
 from giantsteps.verify.compiled.saddle_points import solved
-from giantsteps.verify.compiled.theorems import two_letters
 
 WORKED: dict[str, Any] = {"alpha": 1.5, "beta": 1.0, "ridge": 0.1, "spike": 1.0, "bulk": 1.1}
 PLANE = ((1.5, 1.0), (1.5, -1.0))
@@ -72,11 +70,12 @@ def test_unequal_groups_along_one_line_are_those_of_the_theorems() -> None:
     line = Model("sin", "tanh", alpha=0.8, beta=1.4, ridge=0.3, alignment=-0.8, spike=1.0, bulk=1.0,
                  readout=tuple(ReadoutGroup(*letter) for letter in letters))  # fmt: skip
     turned = line.changed(alignment=-0.8 * axis[0], further_alignments=(-0.8 * axis[1],), readout=groups)
-    found, expected = solve(turned), solved(line, two_letters())[0].values
+    theorems = kept("two letters")
+    found, expected = solve(turned), solved(line, theorems)[0].values
     # Both stop at 1e-13.
-    assert found.test_error == pytest.approx(expected[symbols.test_error.name], rel=1e-11)
+    assert found.test_error == pytest.approx(expected[theorems.names["test_error"]], rel=1e-11)
     for group in (0, 1):
-        zeta = expected[symbols.zeta_of[LETTERS[group]].name]
+        zeta = expected[theorems.names["zeta"][group]]
         assert found.order_parameters.zeta[group] == pytest.approx(zeta * axis, rel=1e-9)
 
 

@@ -14,6 +14,7 @@ from giantsteps.numerics.saddle_point.one_group.batch import solve_batch
 from giantsteps.numerics.saddle_point.ridge import solve
 from giantsteps.verify.digits.solve import solve as solve_to
 
+SLOW = pytest.mark.thorough
 ACTIVATIONS = ("tanh", "erf", "sin", "relu", "sign", "hardtanh", "arctan", "z**3-3*z", "abs(z)", "relu(z-1/2)", "cos")
 TARGETS = ("sin", "sign", "tanh", "relu", "z", "sin(2*z)", "z**2-1", "abs(z)")
 
@@ -52,7 +53,7 @@ def _share(model: Model, digits: int = 24) -> float:
         )
 
 
-@pytest.mark.parametrize("index", range(9))
+@pytest.mark.parametrize("index", [0, 1, *range(4, 9), *(pytest.param(k, marks=SLOW) for k in (2, 3))])
 def test_the_error_is_below_its_estimate(index: int) -> None:
     assert _share(random_model(index)) < 1.0
 
@@ -85,7 +86,7 @@ def test_without_ridge_what_is_out_of_reach_is_refused_in_a_sentence(student: st
 
 @pytest.mark.parametrize(
     ("student", "ridge"),
-    [("1+tanh(z-9)", 1e-15), ("6.57e7*(1+tanh(z-10))", 1e-15), ("1-erf(4-z)", 1e-10), ("log(2+tanh(z-9))", 1e-10)],
+    [("6.57e7*(1+tanh(z-10))", 1e-15), ("1-erf(4-z)", 1e-10), pytest.param("log(2+tanh(z-9))", 1e-10, marks=SLOW)],
 )
 def test_a_sum_that_cancels_in_the_tail_is_within_its_estimate_of_more_digits(student: str, ridge: float) -> None:
     model = Model(student, "sin", alpha=1.5, beta=1.0, ridge=ridge, spike=1.0, bulk=1.0, alignment=0.8)

@@ -65,8 +65,7 @@ def of_small_mean(target: str, bulk: float) -> Model:
     return Model("sin", target, alpha=2.0, beta=0.5, ridge=0.1, spike=0.3, bulk=bulk, alignment=0.8)
 
 
-@pytest.mark.parametrize("bulk", [70.0, 170.58374236169337, 350.0])
-@pytest.mark.parametrize("target", ["z", "sign", "z**3-3*z"])
+@pytest.mark.parametrize(("bulk", "target"), [(70.0, "z"), (170.58374236169337, "sign"), (350.0, "z**3-3*z")])
 def test_a_mean_below_rounding_is_not_taken_for_zero(bulk: float, target: str) -> None:
     model = of_small_mean(target, bulk)
     # What a mean fits does not depend on its size, and mu1^2 = e^-40 is less than rounding of the test error.

@@ -26,17 +26,15 @@ from giantsteps.reports.activation.study import examine
 from giantsteps.reports.command_line.cli import run
 from giantsteps.verify.protocol.balls import enclose
 from tests.references.integrals import integrals
+from tests.references.wrong_forms import PROMISED
 
-CLOSED = (
-    "erf(z)", "sign(z)", "step(z)", "relu(z)", "leaky_relu(z, 1/10)", "elu(z)", "gelu(z)", "hardtanh(z)", "sin(z)",
-    "cos(z)", "he3(z)", "z**3 - 2*z", "exp(-z**2)", "Abs(z)",
-)  # fmt: skip
 OPEN = ("tanh(z)", "silu(z)", "softplus(z)", "softsign(z)", "arctan(z)", "swish(z, 2)", "mish(z)", "sigmoid(z)")
 # The slopes between the breakpoints, written by hand.
 SLOPES = {
     "erf(z)": "2/sqrt(pi)*exp(-z**2)", "relu(z)": "step(z)", "leaky_relu(z, 1/10)": "1/10 + 9/10*step(z)",
     "elu(z)": "Piecewise((1, z > 0), (exp(z), True))", "hardtanh(z)": "step(z + 1) - step(z - 1)", "sin(z)": "cos(z)",
     "gelu(z)": "erfc(-z/sqrt(2))/2 + z*exp(-z**2/2)/sqrt(2*pi)", "cos(z)": "-sin(z)", "he3(z)": "3*z**2 - 3",
+    "he5(z)": "5*z**4 - 30*z**2 + 15",
     "z**3 - 2*z": "3*z**2 - 2", "exp(-z**2)": "-2*z*exp(-z**2)", "Abs(z)": "sign(z)", "tanh(z)": "1/cosh(z)**2",
     "silu(z)": "sigmoid(z)*(1 + z*(1 - sigmoid(z)))", "softplus(z)": "sigmoid(z)", "arctan(z)": "1/(1 + z**2)",
     "softsign(z)": "1/(1 + Abs(z))**2", "swish(z, 2)": "sigmoid(2*z)*(1 + 2*z*(1 - sigmoid(2*z)))",
@@ -56,7 +54,7 @@ def midpoint(certified: Certified) -> Any:
 # ---- named activations, three routes --------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("text", [*CLOSED, *OPEN])
+@pytest.mark.parametrize("text", [*PROMISED, *OPEN])
 def test_three_routes_agree_on_every_named_activation(text: str) -> None:
     sigma = activation(text)
     balls = hermite_balls(sigma, bits=128)
@@ -76,7 +74,7 @@ def test_three_routes_agree_on_every_named_activation(text: str) -> None:
             assert error < mpmath.mpf(10) ** -18
     # Route three: the closed form, exactly, where there is one; and double-precision quadrature (1e-12: rounding of
     # some hundred terms).
-    if text in CLOSED:
+    if text in PROMISED:
         forms = closed_forms(sigma)
         with precision(152):
             assert enclose(forms.h1, {}).real.overlaps(balls.h1.required())
@@ -122,7 +120,7 @@ EXPRESSIONS = st.recursive(_LEAVES, _grown, max_leaves=4).filter(lambda text: "z
 
 # A failing expression is short enough to be read as it is: shrinking would take minutes.
 @seed(SEED)
-@settings(max_examples=16, deadline=None, database=None, phases=(Phase.generate,),
+@settings(max_examples=8, deadline=None, database=None, phases=(Phase.generate,),
           suppress_health_check=list(HealthCheck))  # fmt: skip
 @given(EXPRESSIONS)
 def test_random_expressions(text: str) -> None:

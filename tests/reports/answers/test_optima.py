@@ -24,7 +24,7 @@ def asked(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> dict[str,
     return found
 
 
-@pytest.mark.parametrize("readout", [[], ["--bias", "0.3:0.5,-0.3:0.5"]])
+@pytest.mark.parametrize("readout", [[], pytest.param(["--bias", "0.3:0.5,-0.3:0.5"], marks=pytest.mark.thorough)])
 def test_the_best_rates_are_local_minima_and_not_certified(
     readout: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:

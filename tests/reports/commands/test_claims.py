@@ -64,8 +64,8 @@ def test_an_equation_finds_every_claim_whose_source_names_it(text: str) -> None:
 
 
 def test_verify_runs_what_is_named_with_all_it_rests_on(capfd: pytest.CaptureFixture[str]) -> None:
-    code, out, err = outcome(capfd, ["verify", "result-3-1.alignment", "--seed", "7", "--quiet"])
-    (claim,) = find(all_claims(), "result-3-1.alignment")
+    code, out, err = outcome(capfd, ["verify", "result-3-2.sign-mu2", "--seed", "7", "--quiet"])
+    (claim,) = find(all_claims(), "result-3-2.sign-mu2")
     assert (code, err) == (0, "")
     assert {line.split()[0] for line in out.splitlines() if line} >= {claim.id, *claim.uses}
     assert "drawn afresh with seed 7" in out

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import giantsteps
 from giantsteps.reports.commands import spectrum
 from tests.shared.command_line import WORKED, document, outcome
 
@@ -32,9 +33,9 @@ def test_a_network_beside_its_own_sample(capfd: pytest.CaptureFixture[str], tmp_
 
 
 def test_the_histogram_of_a_sample_weighs_what_of_it_is_drawn() -> None:
-    x = np.linspace(0.5, 2.0, 9)
-    theory: Any = SimpleNamespace(x=x, density=0.4 + 0.0 * x, cumulative=x / 2.0, edges=((0.5, 2.0),))
-    sample = np.concatenate([np.zeros(30), np.linspace(0.5, 2.0, 60), [7.0] * 10])
+    theory = giantsteps.spectrum(giantsteps.Model("tanh", "sin", 1.5, 1.0, 0.1, spike=1.0, bulk=1.0, alignment=0.8))
+    (low, high), *_ = theory.edges
+    sample = np.concatenate([np.zeros(30), np.linspace(low, high, 60), [70.0 * high] * 10])
     heights, ends, _ = spectrum.draw(theory, sample).axes[0].patches[0].get_data()  # type: ignore[attr-defined]
     # Beside a density that leaves out the atom at zero and the outliers: 60 of 100.
     assert heights @ np.diff(ends) == pytest.approx(0.6, rel=1e-12)  # rounding

@@ -10,7 +10,7 @@ import pytest
 from giantsteps.derivations.activations.activation import activation
 from giantsteps.numerics.bounds.learned_bias import Basins, BiasMinimum, LearnedBias
 from giantsteps.numerics.models.model import Model
-from giantsteps.reports.measurements.basin_shares import basin_shares, ended, scatter, tail, undecided
+from giantsteps.reports.measurements.basin_shares import basin_shares, ended, ended_sentence, scatter, tail, undecided
 from giantsteps.verify.checks.finite_size import CONFIRMED, INCONCLUSIVE, Observation, compare_all
 
 MODEL = Model(activation("tanh"), activation("sin"), alpha=1.0, beta=1.0, ridge=0.1, spike=1.0, alignment=0.5, bulk=1.0)
@@ -87,5 +87,5 @@ def test_one_experiment_shows_no_scatter() -> None:
 
 def test_where_biases_of_the_whole_line_ended() -> None:
     found = ended(FOUND, [-2.0, 0.0, 0.2, 1.5])
-    assert found.shares == (0.5, 0.5)
-    assert "all end in the lowest" in found.sentence
+    assert found == (0.5, 0.5)
+    assert "all end in the lowest" in ended_sentence(FOUND, found)

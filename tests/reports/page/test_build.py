@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import dataclasses
 import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -11,8 +11,7 @@ from html5lib import HTMLParser
 from markupsafe import Markup, escape
 
 import giantsteps
-import giantsteps.reports.measurements.network_trial as network_trial_module
-from giantsteps.reports.measurements import experiments, measured_networks
+from giantsteps.reports.measurements import experiments, measured_networks, network_trial
 from giantsteps.reports.measurements.study import Study
 from giantsteps.reports.page.claims import address, folded
 from giantsteps.reports.page.results import RESULTS
@@ -72,7 +71,7 @@ def test_the_pages_are_valid() -> None:
 
 
 def test_a_link_to_a_name_that_stands_nowhere_is_an_error() -> None:
-    lost = dataclasses.replace(toy_ledger().entries[0], claim=dataclasses.replace(toy.claim(), uses=("no.such-claim",)))
+    lost = replace(toy_ledger().entries[0], claim=replace(toy.claim(), uses=("no.such-claim",)))
     with pytest.raises(SiteError, match="claim-no-such-claim"):
         site_of(Ledger("quick", (lost,)))
 
@@ -131,20 +130,21 @@ def test_the_library_has_a_page_with_links_to_the_claims_that_it_computes() -> N
 
 
 def test_the_trial_of_the_networks_is_computed_from_the_measurements() -> None:
-    trial, figure = network_trial_module.network_trial() or pytest.fail("the measurements come with the sources")
     data = experiments.read(measured_networks.DATA)
-    assert [row.name for row in trial.rows] == list(data)
-    for row in trial.rows:
+    rows = network_trial.judged(data)
+    assert [row.name for row in rows] == list(data)
+    for row in rows:
         largest = max(data[row.name], key=int)
         # The measurement at infinite d is near the mean at the largest d: within a quarter, for a d of 1200 or more.
-        assert abs(np.mean(data[row.name][largest]["test_error"]) / row.measured - 1) < 0.25
-        assert abs(row.z("network")) <= trial.largest_of_test_errors <= trial.largest
-    # Of some 80 standard normal deviates none is beyond 4 with probability 0.995.
-    assert trial.largest < 4
-    assert 0 < len(trial.refuted) <= trial.refuted_by_any <= len(trial.rows)
-    files = site_of(chained_ledger(), trial=(trial, figure))
+        measured = row.test("network").extrapolated or np.nan
+        assert abs(np.mean(data[row.name][largest]["test_error"]) / measured - 1) < 0.25
+        # Of some 80 standard normal deviates none is beyond 4 with probability 0.995.
+        assert abs(row.z("network")) <= row.largest("network") < 4
+    found = network_trial.page(rows)
+    assert [row[2] for row in found.tables[0].rows] == ["seen", "not seen"]
+    files = site_of(chained_ledger(), studies=(found,))
     assert broken(files) == []
-    html = files["network.html"]
-    assert f"at {len(trial.refuted)} of the" in html
-    assert network_trial_module.COMMAND in html
-    assert "come with the sources" not in html
+    assert network_trial.COMMAND in files["study-network-trial.html"]
+    assert 'href="study-network-trial.html#study-network-trial"' in files["network.html"]
+    moved = [replace(row, reports=dict.fromkeys(row.reports, row.reports["isotropic"])) for row in rows]
+    assert network_trial.page(moved).tables[0].rows[0][2] == "not seen"

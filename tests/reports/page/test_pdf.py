@@ -23,7 +23,7 @@ from giantsteps.verify.ledger.run import Ledger
 from giantsteps.verify.protocol.claim import Role
 from giantsteps.verify.protocol.verdict import Verdict
 from tests.shared import toy
-from tests.shared.report_page import entry, toy_figures, toy_ledger
+from tests.shared.report_page import entry, toy_ledger, toy_studies
 
 
 @cache
@@ -34,11 +34,11 @@ def material() -> Material:
     symbols = tuple(Symbol(one, "a letter", "") for one in toy.claim().statement.free_symbols)
     # Of another profile than the committed ledger, which is not to be refreshed.
     ledger = Ledger("ci", (*toy_ledger().entries, ours, printed))
-    return Material(ledger, [describe(toy.derivation())], toy_figures()[:1], symbols)
+    return Material(ledger, [describe(toy.derivation())], symbols, toy_studies()[:1])
 
 
 def test_the_document_stands_beside_the_pages_and_is_linked_where_it_is(tmp_path: Path) -> None:
-    given = replace(material(), figures=(), glossary=PAPER.symbols)
+    given = replace(material(), studies=(), glossary=PAPER.symbols)
     with_it = {path.name for path in write(replace(given, document=NAME), tmp_path).files}
     assert (tmp_path / "giantsteps.pdf").read_bytes().startswith(b"%PDF-")
     assert 'href="giantsteps.pdf"' in (tmp_path / "index.html").read_text(encoding="utf-8")

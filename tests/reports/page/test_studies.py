@@ -7,8 +7,8 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from giantsteps.reports.measurements.experiments import Measurement
-from giantsteps.reports.measurements.study import command
-from giantsteps.reports.page.studies import PLACES, STUDIES, found_at
+from giantsteps.reports.measurements.study import Study, command
+from giantsteps.reports.page.studies import ALSO, STUDIES, figure_places, found_at
 
 ROOT = Path(__file__).parents[3]
 
@@ -19,15 +19,15 @@ def test_every_study_of_the_report_is_where_the_list_says() -> None:
     assert find_spec(command("any").split()[2]) is not None
 
 
-def test_the_place_of_a_figure_is_the_study_of_its_number() -> None:
-    others = {
-        "study-width": "Figure 5", "study-vocabulary": "Figure 6", "study-bound-functions": "Figure 7",
-        "study-spectrum-sample": "Figure 8",
-    }  # fmt: skip
-    for name, _, place in PLACES:
-        number = place.removeprefix("study-figure-")
-        assert name == (f"Figure {number}" if number != place else others[place])
-    assert {place for _, _, place in PLACES} >= {*others, *(f"study-figure-{k}" for k in range(1, 8))}
+def test_the_figures_of_the_paper_are_listed_in_their_order() -> None:
+    titles = {"width": "Wide", "figure_6": "Figure 6: letters", "figure_2": "Figure 2: batches", "speed": "Speed: all"}
+    found = figure_places([Study(slug, title, ()) for slug, title in titles.items()])
+    assert found == [
+        ("Figure 2", "batches", "study-figure-2"), ("Figure 5", "Wide", "study-width"),
+        ("Figure 6", "letters", "study-figure-6"),
+    ]  # fmt: skip
+    slugs = {one.slug for one in map(found_at, STUDIES) if isinstance(one, Measurement)}
+    assert {"width", "vocabulary"} == slugs & set(ALSO)
 
 
 def test_every_module_that_a_text_tells_to_run_is_there() -> None:

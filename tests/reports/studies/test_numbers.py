@@ -114,17 +114,6 @@ def test_deviates_are_judged_by_law_spread_and_largest() -> None:
     assert initial_overlap.normal_deviate(-2.2281, 10) == pytest.approx(-1.9600, abs=1e-4)
 
 
-@pytest.mark.parametrize("overlap", [0.1, 0.6])
-def test_the_share_of_the_bulk_along_the_common_direction(overlap: float) -> None:
-    network = replace(initial_overlap.CASES["erf/sign"], overlap=overlap)
-    # From the resolvent instead of the moments: e.(1 + g B)^-1 e = 1 - g e.B e + O(g^2).
-    law = turned_bulk(network)
-    equivalent = TurnedEquivalent(0.1, network.beta, law)
-    blocks = equivalent.blocks(np.array([1e-6, 0.4]))
-    expected = (1.0 - equivalent.forms(blocks)[1, 1]) / blocks[0]
-    assert initial_overlap.share_along(network) * law.bulk == pytest.approx(expected, rel=1e-5)  # g is 2e-6
-
-
 def test_the_map_with_overlap_is_result_3_1_without() -> None:
     after, model = stepped(NETWORK), NETWORK.model("isotropic")
     # 1e-12 is the accuracy of the trapezoidal rule in t; sums of 361 terms.
@@ -221,10 +210,16 @@ def test_bins_become_a_density_and_a_distance_and_a_sentence() -> None:
     assert tuple(two.distances_from(uniform)) == pytest.approx((20.0 / 41.0 - 210.0 / total,) * 2)
     far: Any = SimpleNamespace(x=[0.0, 2.0, 4.1], cumulative=[0.0, 1.0, 1.0])
     flat = Networks(np.ones((NETWORKS, 41)), Measured(10.0, 0.5, 1.0))
-    text = several(flat, uniform, far, 9.0)
-    assert "+2.0 standard errors" in text
-    assert f"for {NETWORKS} of {NETWORKS}" in text
-    assert f"for 0 of {NETWORKS}" in several(flat, far, uniform, 9.0)
+    row: Any = SimpleNamespace(
+        name="flat", found=uniform, paper=far, predicted=9.0, outliers=(10.0,), bulk=(4.0,), distance=0.1,
+        distance_from=lambda _: 0.2,
+    )  # fmt: skip
+    far.edges = [(0.0, 2.0)]
+    rows_of_both = several(row, flat)
+    assert [one.seen for one in rows_of_both] == [True, True]
+    assert "+2.0 standard errors away" in rows_of_both[1].found
+    uniform.edges, row.found, row.paper = [(0.0, 4.1)], far, uniform
+    assert not several(row, flat)[0].seen
 
 
 def test_the_baseline_of_the_speed_solves_the_same_equations() -> None:

@@ -115,7 +115,7 @@ def entry(number: int, row: Row) -> Entry:
 def figure(name: str) -> Figure:
     """A figure whose drawing, words and data hold its name."""
     svg = f'<svg role="img" aria-label="drawing of {name}" viewBox="0 0 4 4"><path d="M0 0"/></svg>'
-    return Figure(name, f"title of {name}", f"caption of {name}", svg, f"figures.{name}()", f"panel,series\n1,{name}\n")
+    return Figure(name, f"title of {name}", f"caption of {name}", svg, f"panel,series\n1,{name}\n")
 
 
 STUDIES = tuple(
@@ -130,7 +130,6 @@ STUDIES = tuple(
     )
     for k in (1, 2)
 )  # fmt: skip
-FIGURES = (figure("first_figure"), figure("second_figure"), figure("third_figure"))
 
 
 @cache
@@ -139,7 +138,7 @@ def material() -> Material:
     entries = tuple(entry(number, row) for number, row in enumerate(ROWS, 1))
     glossary = tuple(Symbol(letter(n), f"meaning {n}", f"O({n})") for n in range(1, len(ROWS) + 1))
     # Of another profile than the committed ledger.
-    return Material(Ledger("ci", entries), (), FIGURES, glossary, studies=STUDIES)
+    return Material(Ledger("ci", entries), (), glossary, STUDIES)
 
 
 @cache

@@ -128,5 +128,5 @@ def test_the_ledger_as_markdown_says_of_each_claim_what_its_page_says() -> None:
 
 def test_the_data_beside_the_pages_are_those_of_their_figures() -> None:
     named = {name: text for name, text in files().items() if name.startswith("data/")}
-    drawn = [*material().figures, *(one for study in material().studies for one in study.figures)]
+    drawn = [one for study in material().studies for one in study.figures]
     assert named == {f"data/{one.name}.csv": one.data for one in drawn}

@@ -12,7 +12,6 @@ from giantsteps.numerics.models.losses import huber
 from giantsteps.numerics.models.model import Model, ReadoutGroup
 from giantsteps.numerics.models.readout_law import ReadoutLaw
 from giantsteps.numerics.models.solution import Solution
-from giantsteps.verify.compiled import families, theorems
 from tests.shared.certified_models import worked
 
 NAMES = ("m", "zeta", "psi", "q1", "q2", "V1", "V2", "chi")
@@ -28,10 +27,11 @@ NETWORKS: list[tuple[str, str, dict[str, Any]]] = [
     ("tanh", "z+he(7, z)/70", {"alpha0": 4.0, "eta": 1.0}),
 ]
 BIASED = (ReadoutGroup(1.0, 0.3, bias=0.2), ReadoutGroup(0.7, 0.7, bias=-0.4))
-# Two groups at a small ridge, where another solution is near; functions that fall and grow like exp(q z^2).
+# Two groups at a small ridge, where another solution is near.
+ASTRAY = Model("sin", "relu", 0.5, 1.0, 1e-6, spike=0.1, bulk=1.0, alignment=0.9999,
+               readout=(ReadoutGroup(0.5, 0.001, bias=0.4), ReadoutGroup(0.0, 0.999, bias=-0.7)))  # fmt: skip
+# The same in less time; functions that fall and grow like exp(q z^2).
 HARD = [
-    Model("sin", "relu", 0.5, 1.0, 1e-6, spike=0.1, bulk=1.0, alignment=0.9999,
-          readout=(ReadoutGroup(0.5, 0.001, bias=0.4), ReadoutGroup(0.0, 0.999, bias=-0.7))),
     Model("sigmoid", "sign", 1.5, 1.0, 1e-7, 0.1, spike=0.01, bulk=1.0, alignment=0.0,
           readout=(ReadoutGroup(1.0, 0.5), ReadoutGroup(0.6, 0.5))),
     Model("tanh", "z**2", 1.0, 2.0, 1e-3, 0.1, spike=3.0, bulk=1.0, alignment=1.0,
@@ -64,6 +64,7 @@ def apart(first: Solution, second: Solution) -> Any:
         worked().changed(readout=BIASED),
         *(network(student, target, **changes) for student, target, changes in NETWORKS),
         *HARD,
+        pytest.param(ASTRAY, marks=pytest.mark.thorough),
     ],
     ids=str,
 )
@@ -147,8 +148,3 @@ TWICE = (ReadoutGroup(1.0, 0.5), ReadoutGroup(1.0, 0.5))
 def test_what_digits_do_not_support_is_refused(model: Model, words: str) -> None:
     with pytest.raises((ModelError, PrecisionError), match=words):
         solve(model, digits=20)
-
-
-def test_the_kept_equations_are_those_of_the_theorems() -> None:
-    # The drift check compares all families: the others take some seconds to derive.
-    assert families.kept("one letter").document() == theorems.one_letter().document()

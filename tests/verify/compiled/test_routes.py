@@ -18,7 +18,7 @@ from giantsteps.numerics.models.solution import Solution
 from giantsteps.numerics.saddle_point.solve import solve
 from giantsteps.verify.compiled import directions, losses, network, network_letters, random_features, saddle_points
 from giantsteps.verify.compiled.along import averages, evaluated
-from giantsteps.verify.compiled.theorems import one_letter, two_letters
+from giantsteps.verify.compiled.families import kept
 from giantsteps.verify.second_route.losses import for_solver
 from giantsteps.verify.second_route.networks.letter_networks import NETWORKS, compiled
 
@@ -34,7 +34,7 @@ Pairs = Iterator[tuple[str, float, float, float]]
 
 
 def test_the_worked_values_by_the_theorems_alone() -> None:
-    found, error = saddle_points.solved(WORKED, one_letter())
+    found, error = saddle_points.solved(WORKED, kept("one letter"))
     # The certificate of the README's model, and the order parameters that it prints.
     assert found.values[s.test_error.name] == pytest.approx(0.1258656085337792743506, abs=1e-15)
     printed = {s.training_error: 0.04535092073, s.m: 0.9981350448, s.zeta: 0.02180761704, s.psi: 0.3604896678,
@@ -77,7 +77,7 @@ def with_a_spike(letters: int) -> Callable[[np.random.Generator], Pairs]:
         several: dict[str, Any] = {"readout": groups} if letters > 1 else {}
         model = drawn(rng, ACTIVATIONS, TARGETS, noise=0.1, spike=rng.uniform(0.2, 2.0),
                       alignment=float(rng.choice([rng.uniform(-1.0, 1.0), 1.0, -1.0])), **several)  # fmt: skip
-        found, error = saddle_points.solved(model, two_letters() if letters > 1 else one_letter())
+        found, error = saddle_points.solved(model, kept("two letters" if letters > 1 else "one letter"))
         by_solver = solve(model)
         yield from beside(found.values, {s.test_error: by_solver.test_error}, allowed(by_solver, error))
 

@@ -359,6 +359,7 @@ def test_rocq_accepts_lemmas_and_refuses_them_with_a_slip(tmp_path: Path) -> Non
 
 
 @needs_rocq
+@pytest.mark.thorough  # `make kernel` asks Rocq for every proof of the ledger
 def test_rocq_proves_what_each_rule_concludes(by_rules: Exported, tmp_path: Path) -> None:
     write(by_rules, {}, tmp_path)
     lemmas = {module: needs for module, needs in expected(tmp_path)["files"].items() if not module.startswith(SLIPS)}

@@ -74,7 +74,7 @@ LEARNED = claim(
     PLAIN,
     eq(s_saddle.gaussian_mean, s.gamma * s.h1_star), _AFTER,
     ByDerivation(gaussian_equivalence.after_step),
-    BySimulation("ridge on the plain equivalent map", numbers.plain_features),
+    BySimulation("ridge on the plain equivalent map", numbers.PLAIN_FEATURES),
     kind=Kind.FIXED_POINT,
     wrong={"all of the linear part": s.h1_star, "alignment squared": s.gamma**2 * s.h1_star},
     uses=("result-3-3.saddle.zeta-hat",),
@@ -86,7 +86,7 @@ ERROR = claim(
     eq(s_saddle.gaussian_error, _error), _AFTER,
     ByDerivation(gaussian_equivalence.after_step),
     plain_by_theorems,
-    BySimulation("ridge on the plain equivalent map", numbers.plain_features),
+    BySimulation("ridge on the plain equivalent map", numbers.PLAIN_FEATURES),
     kind=Kind.FIXED_POINT,
     wrong={
         "nothing learned along the spike": _error + s.gamma**2 * s.h1_star**2,

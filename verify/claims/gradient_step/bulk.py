@@ -114,7 +114,7 @@ _delta_limit = STEP**2 * s.h2_star * s.h1_check / s.alpha0
 DELTA_LIMIT = claim(
     "result-3-1.row-correction", "The limit of E|delta|^2", paper("Appendix A.4", 50, 53),
     eq(s.delta_square, _delta_limit), steps.ABSTRACT,
-    ByDerivation(gradient_bulk.row_correction), BySimulation("64 rows and one batch, two models", steps.pieces),
+    ByDerivation(gradient_bulk.row_correction), BySimulation("64 rows and one batch, two models", steps.PIECES),
     kind=Kind.LIMIT,
     wrong={
         "a factor h1^2, as on the slides": s.h1**2 * _delta_limit,

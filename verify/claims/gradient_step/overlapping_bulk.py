@@ -35,7 +35,7 @@ COVARIANCE = claim(
     "beyond.overlapping-rows-covariance", "Turned rows: their variance along the target", BEYOND,
     _along(_moved, _square), ROWS,
     ByDerivation(bulk.covariance, conjecture=True),
-    BySimulation("rows of real networks, two models", numbers.row_experiment),
+    BySimulation("rows of real networks, two models", numbers.ROWS),
     kind=Kind.LIMIT,
     wrong={
         "the curvature's noise counted twice": _along(_moved, _square + _share * averaged(turn**2 * u**2)),
@@ -77,7 +77,7 @@ def _claim(
 
 
 _solver = ByNumbers("the solver's equivalent", turned_rows, tolerances.SOLVER, points=6)
-_dense = BySimulation("dense batches, two models", numbers.batch_experiment)
+_dense = BySimulation("dense batches, two models", numbers.RESOLVENTS)
 _m = bulk.target_matrix()
 
 

@@ -67,7 +67,7 @@ def _claim(
         statement, STEPS,
         ByDerivation(build, conjecture=True),
         ByNumbers("the solver's map", overlapping_map, tolerances.QUADRATURE, functions=draws.functions_at),
-        BySimulation("steps of real networks, two models", draws.step_experiment),
+        BySimulation("steps of real networks, two models", draws.STEPS),
         kind=Kind.LIMIT, wrong=wrong, uses=(uses,),
         note="F_0, G_0, K_0 and H_0 at t = e.x are averages over the neurons: of sigma, sigma' and sigma'', and the "
              "variance of sigma'. e is the direction that the rows have in common, orthogonal to the target.",

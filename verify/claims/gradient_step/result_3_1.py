@@ -25,13 +25,7 @@ from giantsteps.verify.claims.sources import paper
 from giantsteps.verify.protocol import tolerances
 from giantsteps.verify.protocol.claim import Claim, Domain, Kind, Range
 from giantsteps.verify.protocol.statement import Wrong, claim, eq, le
-from giantsteps.verify.second_route.gradient_step.steps import (
-    ABSTRACT,
-    ONE_NEURON,
-    experiment,
-    functions_at,
-    numbers_at,
-)
+from giantsteps.verify.second_route.gradient_step import steps
 from giantsteps.verify.second_route.grids import INTERPRETATIONS, average
 
 STEP = s.eta / s.beta
@@ -41,10 +35,10 @@ STEP = s.eta / s.beta
 
 FIRST_COEFFICIENT = claim(
     "result-3-1.first-coefficient", "h1 is the mean of sigma'", paper("Section 3.1, on (12)"),
-    eq(s.h1, Expectation(sigma_prime(s.z), s.z)), ONE_NEURON,
+    eq(s.h1, Expectation(sigma_prime(s.z), s.z)), steps.ONE_NEURON,
     ByDerivation(gradient_constants.first_coefficient),
-    ByNumbers("E[z sigma] against E[sigma'], trapezoidal sums", numbers_at, tolerances.ROUNDING,
-              functions=functions_at),
+    ByNumbers("E[z sigma] against E[sigma'], trapezoidal sums", steps.numbers_at, tolerances.ROUNDING,
+              functions=steps.functions_at),
     wrong={
         "second moment of sigma'": Expectation(sigma_prime(s.z) ** 2, s.z),
         "E[z sigma']": Expectation(s.z * sigma_prime(s.z), s.z),
@@ -103,8 +97,8 @@ PARSEVAL = claim(
 
 
 def _linear_floor(point: Point) -> dict[str, float]:
-    numbers = numbers_at(point)
-    target = functions_at(point)["g"]
+    numbers = steps.numbers_at(point)
+    target = steps.functions_at(point)["g"]
     slope = numbers[s.h1_star.name]
     return {**numbers, s.linear_floor.name: average(lambda z: (target(z) - slope * z) ** 2)}
 
@@ -112,7 +106,7 @@ def _linear_floor(point: Point) -> dict[str, float]:
 LINEAR_FLOOR = claim(
     "result-3-1.linear-floor", "The best linear fit of the target leaves h2* - h1*^2",
     paper("Section 3.1 and Section 4.2, on (12)"),
-    eq(s.linear_floor, s.h2_star - s.h1_star**2), ONE_NEURON,
+    eq(s.linear_floor, s.h2_star - s.h1_star**2), steps.ONE_NEURON,
     ByDerivation(gradient_constants.alignment_growth),
     ByNumbers("E(g - h1* z)^2, trapezoidal sums", _linear_floor, tolerances.ROUNDING),
     wrong={"square lost": s.h2_star - s.h1_star},
@@ -141,8 +135,8 @@ _bare_root = sp.sqrt(s.h1_star + s.h2_star / s.alpha0)
 SPIKE = claim(
     "result-3-1.spike-strength", "Result 3.1: the spike strength",
     paper("Section 3.1 and Appendix A.2", 7, 8, 9, 37, 43, 57),
-    eq(s.r, _strength(sp.S.Zero)), ABSTRACT,
-    ByDerivation(gradient_step.spike), BySimulation("one real gradient step, two models", partial(experiment, 0.0)),
+    eq(s.r, _strength(sp.S.Zero)), steps.ABSTRACT,
+    ByDerivation(gradient_step.spike), BySimulation("one real gradient step, two models", steps.experiment()),
     kind=Kind.CONCENTRATION,
     wrong={
         "as printed on the slides": s.eta * s.beta * s.h1 * _bare_root,
@@ -156,8 +150,8 @@ SPIKE = claim(
 ALIGNMENT = claim(
     "result-3-1.alignment", "Result 3.1: the alignment of the spike with the target",
     paper("Section 3.1 and Appendix A.3", 10, 45, 58),
-    eq(s.gamma, _alignment(sp.S.Zero)), ABSTRACT,
-    ByDerivation(gradient_step.spike), BySimulation("one real gradient step, two models", partial(experiment, 0.0)),
+    eq(s.gamma, _alignment(sp.S.Zero)), steps.ABSTRACT,
+    ByDerivation(gradient_step.spike), BySimulation("one real gradient step, two models", steps.experiment()),
     kind=Kind.CONCENTRATION,
     wrong={"as printed on the slides": s.h1_star / _bare_root, "always one": sp.S.One},
     uses=("result-3-1.overlap-mean", "result-3-1.overlap-variance", "result-3-1.spike-norm",
@@ -173,9 +167,9 @@ def _noisy(
     return claim(
         f"result-3-1.{id_}-noisy", f"{title} with label noise: h2* becomes h2* + Delta",
         paper(f"Section 3.1, with label noise, on ({number})"),
-        statement, ABSTRACT,
+        statement, steps.ABSTRACT,
         ByDerivation(partial(build, s.noise)),
-        BySimulation("one real gradient step with label noise, two models", partial(experiment, NOISE)),
+        BySimulation("one real gradient step with label noise, two models", steps.experiment(NOISE)),
         kind=Kind.CONCENTRATION,
         wrong=wrong,
         uses=uses,
@@ -207,7 +201,7 @@ def _square_alignment(point: Point, ratio: complex) -> complex:
     The length is summed over the pairs of n0 samples in d = 1e14 dimensions, u = theta.x:
     E|(1/n0) sum y x|^2 = (E[y^2] (d - 1) + E[y^2 u^2])/n0 + (1 - 1/n0) E[y u]^2.
     """
-    target, d = functions_at(point)["g"], 1e14
+    target, d = steps.functions_at(point)["g"], 1e14
     overlap = average(lambda z: z * target(z))
     second, fourth = average(lambda z: target(z) ** 2), average(lambda z: (z * target(z)) ** 2)
     n0 = d * ratio
@@ -217,7 +211,7 @@ def _square_alignment(point: Point, ratio: complex) -> complex:
 def _growth(point: Point) -> dict[str, float]:
     """d gamma^2/d alpha0 by a complex step."""
     stepped = _square_alignment(point, complex(float(point[s.alpha0.name]), 1e-30))
-    return {**numbers_at(point), s.gamma_square_growth.name: stepped.imag / 1e-30}
+    return {**steps.numbers_at(point), s.gamma_square_growth.name: stepped.imag / 1e-30}
 
 
 def _alignment_at(point: Point) -> dict[str, float]:
@@ -231,7 +225,8 @@ _ALPHA0 = Range(s.alpha0, 0.1, 30.0, log=True)
 ALIGNMENT_GROWTH = claim(
     "result-3-1.alignment-growth", "The alignment grows with the batch: the derivative of gamma^2 in alpha0",
     paper("Section 3.1, after Result 3.1, on (10)"),
-    eq(s.gamma_square_growth, _slope), Domain(ranges=(*ONE_NEURON.ranges, _ALPHA0), interpretations=INTERPRETATIONS),
+    eq(s.gamma_square_growth, _slope),
+    Domain(ranges=(*steps.ONE_NEURON.ranges, _ALPHA0), interpretations=INTERPRETATIONS),
     ByDerivation(gradient_constants.alignment_growth),
     ByNumbers("the mean sample by its pairs, complex step in alpha0", _growth, tolerances.ROUNDING),
     wrong={"decreasing": -_slope},
@@ -244,7 +239,7 @@ ALIGNMENT_BOUND = claim(
     "result-3-1.alignment-bound", "The alignment is below sqrt(alpha0/(1 + alpha0)), with equality for a linear target",
     paper("Section 3.1, consequence of Result 3.1, on (10)"),
     le(s.gamma**2, s.alpha0 / (1 + s.alpha0)),
-    Domain(ranges=(*ONE_NEURON.ranges, _ALPHA0), hypotheses=("h1* is not zero",), interpretations=INTERPRETATIONS),
+    Domain((*steps.ONE_NEURON.ranges, _ALPHA0), ("h1* is not zero",), INTERPRETATIONS),
     ByTheorem("h2* >= h1*^2, Bessel's inequality", gradient_constants.alignment_bound),
     ByNumbers("the mean sample by its pairs", _alignment_at, tolerances.ROUNDING),
     wrong={"tighter by a square": (s.alpha0 / (1 + s.alpha0)) ** 2, "tighter by a factor": s.alpha0 / (2 + s.alpha0)},
@@ -256,8 +251,8 @@ _slides_bulk = 1 + STEP**2 * s.h1**2 * (s.h2_star / s.alpha0) * s.h1_check
 
 BULK = claim(
     "result-3-1.bulk-variance", "Result 3.1: the bulk variance", paper("Section 3.1 and Appendix A.4", 11, 46, 56, 59),
-    eq(s.c, _bulk(sp.S.Zero)), ABSTRACT,
-    ByDerivation(gradient_bulk.bulk), BySimulation("one real gradient step, two models", partial(experiment, 0.0)),
+    eq(s.c, _bulk(sp.S.Zero)), steps.ABSTRACT,
+    ByDerivation(gradient_bulk.bulk), BySimulation("one real gradient step, two models", steps.experiment()),
     kind=Kind.CONCENTRATION,
     wrong={
         "as printed on the slides": _slides_bulk,

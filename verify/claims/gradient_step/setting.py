@@ -20,16 +20,8 @@ from giantsteps.verify.claims.sources import ARXIV, paper
 from giantsteps.verify.protocol import tolerances
 from giantsteps.verify.protocol.claim import Claim, Domain, Kind, Range, Source
 from giantsteps.verify.protocol.statement import claim, eq
-from giantsteps.verify.second_route.gradient_step.steps import functions_at, pieces
-from giantsteps.verify.second_route.grids import (
-    INTERPRETATIONS,
-    ODD,
-    SMOOTH,
-    grid,
-    half_line,
-    hermite_numbers,
-    interpretation,
-)
+from giantsteps.verify.second_route import grids
+from giantsteps.verify.second_route.gradient_step.steps import PIECES, functions_at
 
 # Equation (3): the gradient. The derivative is taken in the complex plane, f'(w) = Im f(w + ih)/h, exact to rounding.
 
@@ -75,10 +67,10 @@ _step = (
 
 GRADIENT = claim(
     "section-2.gradient-step", "What one sample adds to a first-layer weight", paper("Section 2", 1, 2, 3),
-    eq(s.weight_step, _step), Domain(ranges=(Range("seed"), Range(s.eta, 0.5, 3.0)), interpretations=INTERPRETATIONS),
+    eq(s.weight_step, _step), Domain((Range("seed"), Range(s.eta, 0.5, 3.0)), (), grids.INTERPRETATIONS),
     ByDerivation(gradient_step.gradient),
     ByNumbers("complex-step derivative of the squared loss of a network with 3 neurons and 4 inputs",
-              _one_gradient_entry, tolerances.ROUNDING, functions=lambda point: interpretation("tanh", "sin")),
+              _one_gradient_entry, tolerances.ROUNDING, functions=lambda point: grids.interpretation("tanh", "sin")),
     wrong={
         "uphill": -_step,
         "n for n0, as on the slides": _step.xreplace({s.n0: s.n}),
@@ -97,9 +89,9 @@ GRADIENT = claim(
 def _initial_output(activation: str, neurons: int) -> tuple[float, float]:
     """Averages over x and over the angles of p neurons in the plane: (<f^2>, <f^2 |x|^2>)."""
     angles = 2 * np.pi * (np.arange(128) + 0.5) / 128
-    radii, weights = half_line(24)
+    radii, weights = grids.half_line(24)
     weights = weights * radii * np.sqrt(2 * np.pi)  # |x| in the plane has density R exp(-R^2/2)
-    single = SMOOTH[activation].value(np.multiply.outer(radii, np.cos(angles)))
+    single = grids.SMOOTH[activation].value(np.multiply.outer(radii, np.cos(angles)))
     total = single
     for _ in range(neurons - 1):
         total = (total[..., None] + single.reshape(len(radii), *([1] * (total.ndim - 1)), len(angles))).reshape(
@@ -112,7 +104,7 @@ def _initial_output(activation: str, neurons: int) -> tuple[float, float]:
 def _initial_square(point: Point) -> dict[str, float]:
     activation, neurons = str(point["activation"]), int(str(point["neurons"]))
     return {
-        **hermite_numbers(activation, "sin"),
+        **grids.hermite_numbers(activation, "sin"),
         s.initial_output_square.name: _initial_output(activation, neurons)[0],
         s.p.name: neurons,
     }
@@ -121,8 +113,8 @@ def _initial_square(point: Point) -> dict[str, float]:
 INITIAL_OUTPUT = claim(
     "section-2.initial-output", "The initial output has mean square h2/p", paper("Section 2, on (3)"),
     eq(s.initial_output_square, s.h2 / s.p),
-    Domain(ranges=(Range("activation", choices=ODD), Range("neurons", choices=("1", "2"))),
-           interpretations=INTERPRETATIONS),
+    Domain(ranges=(Range("activation", choices=grids.ODD), Range("neurons", choices=("1", "2"))),
+           interpretations=grids.INTERPRETATIONS),
     ByDerivation(gradient_step.initial_output),
     ByNumbers("1 or 2 neurons in the plane, all their angles on a grid", _initial_square, tolerances.QUADRATURE),
     wrong={
@@ -142,15 +134,15 @@ def _force(point: Point) -> dict[str, float]:
     activation, batch = str(point["activation"]), int(str(point["batch"]))
     neurons = 2
     _, same = _initial_output(activation, neurons)
-    points, weights = grid(2)
+    points, weights = grids.grid(2)
     angles = 2 * np.pi * np.arange(16) / 16
     different = 0.0
     for angle in angles:  # the first neuron along the first axis, the second at every angle
         second = points @ np.array([np.cos(angle), np.sin(angle)])
-        f = (SMOOTH[activation].value(points[:, 0]) + SMOOTH[activation].value(second)) / neurons
+        f = (grids.SMOOTH[activation].value(points[:, 0]) + grids.SMOOTH[activation].value(second)) / neurons
         different += float(np.sum((weights * f @ points) ** 2)) / len(angles)
     return {
-        **hermite_numbers(activation, "sin"),
+        **grids.hermite_numbers(activation, "sin"),
         s.output_force.name: same / batch + (1 - 1 / batch) * different,
         s.n0.name: batch,
         s.p.name: neurons,
@@ -166,7 +158,7 @@ OUTPUT_FORCE = claim(
     paper("Section 2 and Appendix A.1, on (3) and (33)"),
     eq(s.output_force, _force_formula),
     Domain(ranges=(Range("activation", choices=("sin", "cubic")), Range("batch", choices=("1", "2", "5"))),
-           interpretations=INTERPRETATIONS),
+           interpretations=grids.INTERPRETATIONS),
     ByDerivation(gradient_step.output_force),
     ByNumbers("2 neurons in the plane, all their angles on a grid", _force, tolerances.QUADRATURE,
               functions=functions_at),
@@ -183,8 +175,8 @@ OUTPUT_FORCE = claim(
 OUTPUT_VANISHES = claim(
     "section-2.output-is-negligible", "The initial output drops out of the step",
     paper("Section 2 and Appendix A.1, on (3) and (33)"),
-    eq(s.output_force_rate, (s.h1**2 + s.h2 / s.alpha0) / s.beta), Domain(interpretations=INTERPRETATIONS),
-    ByDerivation(gradient_step.output_force), BySimulation("random first layers and batches, two models", pieces),
+    eq(s.output_force_rate, (s.h1**2 + s.h2 / s.alpha0) / s.beta), Domain(interpretations=grids.INTERPRETATIONS),
+    ByDerivation(gradient_step.output_force), BySimulation("random first layers and batches, two models", PIECES),
     kind=Kind.LIMIT,
     wrong={"it does not vanish": s.d * s.h1**2, "only the mean force": s.h1**2 / s.beta},
     uses=("section-2.output-in-the-step",),

@@ -18,26 +18,18 @@ from giantsteps.verify.claims.sources import paper
 from giantsteps.verify.protocol import tolerances
 from giantsteps.verify.protocol.claim import Claim, Domain, Kind, Range
 from giantsteps.verify.protocol.statement import claim, eq, without
-from giantsteps.verify.second_route.gradient_step.steps import (
-    ABSTRACT,
-    SIZES_WITH_NOISE,
-    SMALL,
-    functions_at,
-    numbers_at,
-    pieces,
-    spike_moments,
-)
+from giantsteps.verify.second_route.gradient_step import steps
 from giantsteps.verify.second_route.grids import INTERPRETATIONS, ODD, ODD_ENTIRE, TARGETS_ENTIRE
 
 STEP = s.eta / s.beta
 
 
 _SMALL_NOISY = Domain(ranges=(Range("activation", choices=ODD_ENTIRE), Range("target", choices=TARGETS_ENTIRE),
-                              Range("sizes", choices=SIZES_WITH_NOISE), Range(s.noise, 0.1, 1.0)),
+                              Range("sizes", choices=steps.SIZES_WITH_NOISE), Range(s.noise, 0.1, 1.0)),
                       interpretations=INTERPRETATIONS)
 
-_batches = ByNumbers("v~ of every batch of a Gauss-Hermite product grid", spike_moments, tolerances.QUADRATURE,
-                     functions=functions_at)
+_batches = ByNumbers("v~ of every batch of a Gauss-Hermite product grid", steps.spike_moments, tolerances.QUADRATURE,
+                     functions=steps.functions_at)
 
 # --- the split (33)-(38) ---------------------------------------------------------------------------------------------
 
@@ -49,7 +41,7 @@ def _split_entry(point: Point) -> dict[str, float]:
     generator = np.random.default_rng(int(1e6 * float(point["seed"])))
     batch, inputs, width = 5, 4, 6
     received, label, coordinate = (float(v) for v in generator.standard_normal(3))
-    numbers, functions = numbers_at(point), functions_at(point)
+    numbers, functions = steps.numbers_at(point), steps.functions_at(point)
     eta = float(point[s.eta.name])
     slope = float(functions["sigma_prime"](received))
     step = eta * inputs / (batch * np.sqrt(width)) / np.sqrt(width) * label * slope * coordinate
@@ -75,7 +67,7 @@ SPLIT = claim(
     "result-3-1.split", "The step is a rank-one matrix plus the bulk correction", paper("Appendix A.1", 33, 36),
     eq(s.bulk_step, _bulk_entry), _SPLIT,
     ByDerivation(gradient_step.split),
-    ByNumbers("the step minus u~ v~, entry by entry", _split_entry, tolerances.ROUNDING, functions=functions_at),
+    ByNumbers("the step minus u~ v~, entry by entry", _split_entry, tolerances.ROUNDING, functions=steps.functions_at),
     wrong={
         "sigma - h1, as on the slides": _bulk_entry.replace(sigma_prime, sigma),
         "the mean left in": without(_bulk_entry, s.h1),
@@ -101,7 +93,7 @@ _v_exact = (1 - 1 / s.n0) * s.h1_star**2 + ((s.d - 1) * s.h2_star + _g2z2) / s.n
 
 V_SQUARE = claim(
     "result-3-1.spike-norm-exact", "E|v~|^2 at finite batch and dimension", paper("Appendix A.2", 39, 40, 41),
-    eq(s.v_square_mean, _v_exact), SMALL,
+    eq(s.v_square_mean, _v_exact), steps.SMALL,
     ByDerivation(gradient_step.moments_of_v),
     _batches,
     wrong={
@@ -118,16 +110,16 @@ V_SQUARE_NOISY = claim(
     paper("Appendix A.2, with label noise, on (39), (40) and (41)"),
     eq(s.v_square_mean, _noisy), _SMALL_NOISY,
     ByDerivation(partial(gradient_step.moments_of_v, s.noise)),
-    ByNumbers("v~ of every noisy batch of a product grid", spike_moments, tolerances.QUADRATURE,
-              functions=functions_at),
+    ByNumbers("v~ of every noisy batch of a product grid", steps.spike_moments, tolerances.QUADRATURE,
+              functions=steps.functions_at),
     wrong={"noise seen along theta only": _v_exact + s.noise / s.n0, "noise not averaged": _v_exact + s.noise},
     uses=("result-3-1.spike-norm-exact",),
 )
 
 V_LIMIT = claim(
     "result-3-1.spike-norm", "The limit of |v~|^2", paper("Appendix A.2", 42),
-    eq(s.v_square, s.h1_star**2 + s.h2_star / s.alpha0), ABSTRACT,
-    ByDerivation(gradient_step.moments_of_v), BySimulation("v~ of random batches, two models", pieces),
+    eq(s.v_square, s.h1_star**2 + s.h2_star / s.alpha0), steps.ABSTRACT,
+    ByDerivation(gradient_step.moments_of_v), BySimulation("v~ of random batches, two models", steps.PIECES),
     kind=Kind.LIMIT,
     wrong={
         "square lost, as on the slides": s.h1_star + s.h2_star / s.alpha0,
@@ -138,7 +130,7 @@ V_LIMIT = claim(
 
 V_OVERLAP = claim(
     "result-3-1.overlap-mean", "The mean of theta.v~", paper("Appendix A.3", 44),
-    eq(s.v_overlap_mean, s.h1_star), SMALL,
+    eq(s.v_overlap_mean, s.h1_star), steps.SMALL,
     ByDerivation(gradient_step.moments_of_v),
     _batches,
     wrong={"divided by the norm of E v~": sp.S.One},
@@ -148,7 +140,7 @@ _variance = (_g2z2 - s.h1_star**2) / s.n0
 
 V_OVERLAP_VARIANCE = claim(
     "result-3-1.overlap-variance", "The variance of theta.v~", paper("Appendix A.3, on (44)"),
-    eq(s.v_overlap_variance, _variance), SMALL,
+    eq(s.v_overlap_variance, _variance), steps.SMALL,
     ByDerivation(gradient_step.moments_of_v),
     _batches,
     wrong={"second moment for variance": _g2z2 / s.n0},
@@ -161,7 +153,7 @@ _chi_variance = (s.d**2 - 1) * (_g4 + (s.n0 - 1) * s.h2_star**2) / s.n0**3 - (s.
 
 V_CONCENTRATION = claim(
     "result-3-1.spike-concentration", "The variance of |v~|^2 across theta", paper("Appendix A.2, on (39) and (42)"),
-    eq(s.v_perp_variance, _chi_variance), SMALL,
+    eq(s.v_perp_variance, _chi_variance), steps.SMALL,
     ByDerivation(gradient_step.concentration_of_v),
     _batches,
     wrong={

@@ -22,24 +22,8 @@ from giantsteps.verify.claims.sources import paper
 from giantsteps.verify.protocol.claim import Claim, Domain, Kind, Range
 from giantsteps.verify.protocol.statement import claim, eq
 from giantsteps.verify.protocol.tolerances import QUADRATURE, ROUNDING, SOLVER
-from giantsteps.verify.second_route.replicas import (
-    AT_KAPPA,
-    REPLICAS,
-    SEEDED,
-    SIMULATED,
-    equivalent_feature,
-    few_replicas,
-    random_features,
-    random_readout,
-)
-from giantsteps.verify.second_route.saddle_point.letters import (
-    DOMAIN,
-    GENERIC_LETTERS,
-    GIVEN_BULK,
-    PLAIN,
-    functions_at,
-    given_bulk,
-)
+from giantsteps.verify.second_route import replicas
+from giantsteps.verify.second_route.saddle_point import letters as numbers
 from giantsteps.verify.second_route.saddle_point.simulations import simulated
 from giantsteps.verify.second_route.values import LETTERS, nothing
 from giantsteps.verify.solver.models import beside_functions, trained
@@ -52,14 +36,14 @@ def _feature_claims() -> tuple[Claim, ...]:
     received = s.r * s.letter[0] * s.kappa + sp.sqrt(s.c_of[0]) * s.z
     mean, square = Expectation(sigma(received), s.z), Expectation(sigma(received) ** 2, s.z)
     linear = Expectation(s.z * sigma(received), s.z) / sp.sqrt(s.c_of[0])
-    coefficients = ByNumbers("the coefficients that the solver uses", nothing, QUADRATURE, functions_at, points=6)
+    coefficients = ByNumbers("the coefficients that the solver uses", nothing, QUADRATURE, numbers.functions_at, 6)
 
     def definition(
         name: str, title: str, statement: sp.Equality, check: ByNumbers, *numbers_: int, wrong: sp.Expr
     ) -> Claim:
         return claim(
             f"appendix-d.{name}", title, paper(APPENDIX, *numbers_),
-            statement, AT_KAPPA,
+            statement, replicas.AT_KAPPA,
             check,
             kind=Kind.DEFINITION,
             wrong={"wrong letter or argument": eq(statement.lhs, wrong)},
@@ -72,13 +56,14 @@ def _feature_claims() -> tuple[Claim, ...]:
     return (
         definition(
             "first-layer", "Spiked random features with a vocabulary", eq(s.first_layer_entry, entry),
-            ByNumbers("the first layer that is simulated", random_features, ROUNDING), 133,
+            ByNumbers("the first layer that is simulated", replicas.random_features, ROUNDING), 133,
             wrong=s.bulk_entry + s.r * s.letter[1] * s.direction_entry,
         ),
         definition(
             "equivalent-map", "Conditional Gaussian equivalent: each neuron has the functions of its letter",
             eq(s.feature_value, feature),
-            ByNumbers("the equivalent map that is simulated", equivalent_feature, QUADRATURE, functions_at), 134, 135,
+            ByNumbers("the equivalent map that is simulated", replicas.equivalent_feature, QUADRATURE,
+                      numbers.functions_at), 134, 135,
             wrong=mu0_of[1] + mu1_of[1] * s.row_input + mu2_of[1] * s.xi,
         ),
         definition(
@@ -106,7 +91,7 @@ def _feature_claims() -> tuple[Claim, ...]:
             "appendix-d.letter-scaling", "With one bulk variance a letter's functions are mu_j(u kappa)",
             paper(APPENDIX),
             eq(mu0_of[0], Expectation(sigma(s.r * (s.letter[0] * s.kappa) + sp.sqrt(s.c) * s.z), s.z)),
-            Domain((Range(s.letter[0], 0.5, 1.5), Range(s.kappa, 0.3, 1.5)), (), (GENERIC_LETTERS,)),
+            Domain((Range(s.letter[0], 0.5, 1.5), Range(s.kappa, 0.3, 1.5)), (), (numbers.GENERIC_LETTERS,)),
             ByDerivation(readout_features.scaling),
             wrong={"the letter divides": Expectation(sigma(s.r * s.kappa / s.letter[0] + sp.sqrt(s.c) * s.z), s.z)},
             uses=("appendix-d.mu0",),
@@ -123,7 +108,8 @@ def _overlap_claims() -> tuple[Claim, ...]:
         + s.V2_hat_of[0] * s.q2_of[0]
         + s.V2_hat_of[1] * s.q2_of[1]
     )
-    readouts = ByNumbers("two random readouts of nine neurons", random_readout, ROUNDING, lambda _: GENERIC_LETTERS)
+    readouts = ByNumbers("two random readouts of nine neurons", replicas.random_readout, ROUNDING,
+                         lambda _: numbers.GENERIC_LETTERS)
     B, own, shared, R, b = s.inverse_temperature, s.own_overlap, s.shared_overlap, s.replicas, s.residual
     total = 1 + B * (own + R * shared)
     bracket = -((R - 1) * sp.log(1 + B * own) + sp.log(total)) / 2 - R * B * b**2 / (2 * total)
@@ -132,7 +118,7 @@ def _overlap_claims() -> tuple[Claim, ...]:
         claim(
             "appendix-d.output", "Output by letters: means, overlaps with the spike, and a local field",
             paper(APPENDIX, 139, 140, 142),
-            eq(s.letter_output, mean + s.letter_field), SEEDED,
+            eq(s.letter_output, mean + s.letter_field), replicas.SEEDED,
             readouts, ByDerivation(readout_features.output),
             wrong={"kappa forgotten": mean.xreplace({s.kappa: sp.S.One}) + s.letter_field},
             uses=("appendix-d.equivalent-map",),
@@ -141,7 +127,7 @@ def _overlap_claims() -> tuple[Claim, ...]:
         claim(
             "appendix-d.local-fields", "Covariance of the local fields of two replicas in the overlaps of the letters",
             paper(APPENDIX, 141, 144, 145, 146),
-            eq(s.field_covariance, q), SEEDED,
+            eq(s.field_covariance, q), replicas.SEEDED,
             readouts, ByDerivation(local_fields),
             wrong={"letters do not mix": q - 2 * mu1_of[0] * mu1_of[1] * s.q1_of[0][1]},
             uses=("appendix-d.output",),
@@ -149,8 +135,8 @@ def _overlap_claims() -> tuple[Claim, ...]:
         claim(
             "appendix-d.replicated-sample", "One sample averaged over R replicated local fields, square loss",
             paper(APPENDIX, 143),
-            eq(s.log_bracket, bracket), REPLICAS,
-            ByNumbers("one to four replicas, by linear algebra", few_replicas, ROUNDING),
+            eq(s.log_bracket, bracket), replicas.REPLICAS,
+            ByNumbers("one to four replicas, by linear algebra", replicas.few_replicas, ROUNDING),
             ByDerivation(replica_gaussians.bracket),
             wrong={"no loss of rank": bracket - sp.log(1 + B * own) / 2},
             uses=("appendix-d.local-fields",),
@@ -173,7 +159,7 @@ def _overlap_claims() -> tuple[Claim, ...]:
         claim(
             "appendix-d.block-matrices", "Conjugates as one matrix with a block per pair of letters",
             paper(APPENDIX, 149, 150),
-            eq(s.block_form, form), SEEDED,
+            eq(s.block_form, form), replicas.SEEDED,
             readouts,
             kind=Kind.DEFINITION,
             wrong={"letters do not mix": form - 2 * s.V1_hat_of[0][1] * s.q1_of[0][1]},
@@ -202,7 +188,7 @@ def _free_energy_claims() -> tuple[Claim, ...]:
     return (
         claim(
             "appendix-d.local-field-variance", "V(kappa) for several letters", paper(APPENDIX, 154),
-            eq(s.V, V), PLAIN,
+            eq(s.V, V), numbers.PLAIN,
             ByDerivation(local_fields),
             wrong={"letters do not mix": V - 2 * mu1_of[0] * mu1_of[1] * s.V1_of[0][1]},
             uses=("appendix-d.local-fields", "appendix-d.replica-symmetry"),
@@ -211,7 +197,7 @@ def _free_energy_claims() -> tuple[Claim, ...]:
         claim(
             "appendix-d.energetic-term",
             "Moreau envelope of one sample for several letters, averaged over all but kappa", paper(APPENDIX, 153),
-            eq(s.moreau, e2 / (2 * (1 + V))), Domain((Range(s.kappa, -1.5, 1.5),), (), (GENERIC_LETTERS,)),
+            eq(s.moreau, e2 / (2 * (1 + V))), Domain((Range(s.kappa, -1.5, 1.5),), (), (numbers.GENERIC_LETTERS,)),
             ByDerivation(energetic),
             wrong={"the fluctuations forgotten": e2 / 2},
             uses=("appendix-d.local-field-variance", "result-3-3.moreau-envelope"),
@@ -221,7 +207,7 @@ def _free_energy_claims() -> tuple[Claim, ...]:
         claim(
             "appendix-d.entropic-term", "Entropic term for several letters, traces of one given bulk kept",
             paper(APPENDIX, 152),
-            eq(s.entropic_term, entropic), GIVEN_BULK,
+            eq(s.entropic_term, entropic), numbers.GIVEN_BULK,
             _entropic_numbers, ByDerivation(letter_energy_entropic),
             wrong={
                 "letters do not mix in the bulk": entropic - s.q1_hat_of[0][1] * s.trace_block[0][1],
@@ -232,8 +218,8 @@ def _free_energy_claims() -> tuple[Claim, ...]:
         ),
         claim(
             "appendix-d.free-energy", "Replica-symmetric free energy for several letters", paper(APPENDIX, 151),
-            eq(s.free_energy, phi), DOMAIN,
-            ByNumbers("the training objective at the solver's saddle point", trained, SOLVER, functions_at, points=6),
+            eq(s.free_energy, phi), numbers.DOMAIN,
+            ByNumbers("the training objective at the solver's saddle point", trained, SOLVER, numbers.functions_at, 6),
             ByDerivation(assembled),
             wrong={
                 "the mixed overlap counted once": phi + s.V1_hat_of[0][1] * s.q1_of[0][1] / 2,
@@ -243,15 +229,15 @@ def _free_energy_claims() -> tuple[Claim, ...]:
         ),
         claim(
             "appendix-d.simulated-test-error", "Test error of spiked random features with two letters", paper(APPENDIX),
-            eq(s.test_error, E(e2) - s.noise), DOMAIN,
+            eq(s.test_error, E(e2) - s.noise), numbers.DOMAIN,
             BySimulation("ridge readouts of features with two letters",
-                         partial(simulated, SIMULATED, beside_functions, 0, 10)),
+                         partial(simulated, replicas.SIMULATED, beside_functions, 0, 10)),
             kind=Kind.CONCENTRATION, uses=("appendix-d.test-error",),
         ),
     )
 
 
-_entropic_numbers = ByNumbers("one given bulk, as one matrix", given_bulk, ROUNDING)
+_entropic_numbers = ByNumbers("one given bulk, as one matrix", numbers.given_bulk, ROUNDING)
 
 CLAIMS: tuple[Claim, ...] = (
     *_feature_claims(), *_overlap_claims(), *_free_energy_claims(),

@@ -30,7 +30,7 @@ from giantsteps.verify.protocol.claim import Check, Claim, Domain, Kind, Range, 
 from giantsteps.verify.protocol.statement import Wrong, claim, eq
 from giantsteps.verify.second_route.saddle_point.letters import GENERIC_LETTERS
 from giantsteps.verify.second_route.saddle_point.orthogonal import alphabet as of_alphabet
-from giantsteps.verify.second_route.saddle_point.orthogonal.two_letters import GIVEN, exact, simulated
+from giantsteps.verify.second_route.saddle_point.orthogonal.two_letters import GIVEN, SIMULATED, exact
 from giantsteps.verify.second_route.values import LETTERS
 
 APPENDIX = "Appendix D"
@@ -120,13 +120,13 @@ def _saddle_claims() -> tuple[Claim, ...]:
         ),
         _saddle_claim(
             ".test-error-simulated", "Test error of readouts over an orthogonal bulk", eq(s.test_error, E(b**2 + q)),
-            (BySimulation("ridge readouts over an orthogonal bulk", simulated),),
+            (BySimulation("ridge readouts over an orthogonal bulk", SIMULATED),),
             wrong={"the output's variance forgotten": E(b**2)},
             kind=Kind.CONCENTRATION, uses="appendix-d.orthogonal.output-variance",
         ),
         _saddle_claim(
             ".zeta-without-feedback", "Overlap with the spike over an orthogonal bulk, without feedback", without,
-            (exact, BySimulation("ridge readouts over an orthogonal bulk", simulated)),
+            (exact, BySimulation("ridge readouts over an orthogonal bulk", SIMULATED)),
             uses="appendix-d.orthogonal.V", role=Role.READING, note=NOT_PRINTED,
         ),
         _saddle_claim(

@@ -22,12 +22,7 @@ from giantsteps.verify.protocol.claim import Claim, Domain, Kind, Range
 from giantsteps.verify.protocol.statement import Wrong, claim, eq, without
 from giantsteps.verify.protocol.tolerances import FINITE_DIFFERENCE, ROUNDING, SOLVER
 from giantsteps.verify.second_route.networks.blocks import BLOCK_DOMAIN, resolvents
-from giantsteps.verify.second_route.saddle_point.letters import (
-    DOMAIN,
-    GIVEN_BULK,
-    functions_at,
-    given_bulk,
-)
+from giantsteps.verify.second_route.saddle_point import letters as two_letters
 from giantsteps.verify.second_route.values import LETTERS, PAIRS
 from giantsteps.verify.solver.models import appendix_d, measured_letters
 from giantsteps.verify.solver.networks import block_values, one_letter
@@ -57,8 +52,9 @@ ratio = s.alpha / s.beta
 
 
 solver = ByNumbers("the leave-one-out solver on random models with two letters", measured_letters, SOLVER,
-                   functions_at, points=6)
-bulk = ByNumbers("one given bulk, the entropic term differentiated by differences", given_bulk, FINITE_DIFFERENCE)
+                   two_letters.functions_at, points=6)
+bulk = ByNumbers("one given bulk, the entropic term differentiated by differences", two_letters.given_bulk,
+                 FINITE_DIFFERENCE)
 
 
 def _claim(
@@ -68,7 +64,7 @@ def _claim(
     checks: tuple[ByDerivation | ByNumbers | BySimulation, ...],
     section: str,
     *numbers: int,
-    domain: Domain = DOMAIN,
+    domain: Domain = two_letters.DOMAIN,
     uses: tuple[str, ...] = ("appendix-d.free-energy",),
     wrong: Wrong | None = None,
     kind: Kind = Kind.FIXED_POINT,
@@ -132,7 +128,7 @@ def _overlap(variable: sp.Symbol, name: str, title: str, right: sp.Expr, *number
     section = "Appendix D" if numbers else OVERLAPS
     return _claim(
         f"saddle.{name}", title, statement, (proof, bulk), section, *numbers,
-        domain=GIVEN_BULK, wrong={"another trace": wrong},
+        domain=two_letters.GIVEN_BULK, wrong={"another trace": wrong},
     )
 
 
@@ -211,7 +207,7 @@ def _block_claims() -> tuple[Claim, ...]:
         _claim(
             "block.simulated", "Trace of the resolvent over one letter's neurons, of sampled matrices",
             eq(s.V2_of[0], tau),
-            (BySimulation("resolvents of random bulks with two groups", partial(resolvents, block_values)),),
+            (BySimulation("resolvents of random bulks with two groups", resolvents(block_values)),),
             "Appendix D",
             domain=BLOCK_DOMAIN, uses=("appendix-d.block.tau",), kind=Kind.CONCENTRATION, note=note,
         ),

@@ -16,12 +16,7 @@ from giantsteps.verify.checks.simulation import BySimulation
 from giantsteps.verify.protocol.claim import Claim, Kind, Source
 from giantsteps.verify.protocol.statement import Wrong, claim, eq, without
 from giantsteps.verify.protocol.tolerances import ROUNDING
-from giantsteps.verify.second_route.saddle_point.directions import (
-    DOMAIN,
-    GIVEN_BULK,
-    MODELS,
-    given_bulk,
-)
+from giantsteps.verify.second_route.saddle_point import directions as numbers
 from giantsteps.verify.second_route.saddle_point.simulations import simulated as readouts
 from giantsteps.verify.solver.models import beside_functions, solver_of_directions, two_directions
 
@@ -42,7 +37,7 @@ def E(integrand: sp.Expr) -> sp.Expr:
 
 
 simulated = BySimulation("ridge on features with a spike of two directions",
-                         partial(readouts, dict(tuple(MODELS.items())[:2]), beside_functions, 34, 3))
+                         partial(readouts, dict(tuple(numbers.MODELS.items())[:2]), beside_functions, 34, 3))
 
 
 def _claim(
@@ -54,7 +49,7 @@ def _claim(
 ) -> Claim:
     return claim(
         f"spike-directions.{name}", title, SOURCE,
-        eq(directions.CONJUGATE[variable], right), DOMAIN,
+        eq(directions.CONJUGATE[variable], right), numbers.DOMAIN,
         ByDerivation(partial(directions.equation, variable)), two_directions, solver_of_directions,
         kind=Kind.FIXED_POINT, wrong=wrong, uses=("spike-directions.overlap-matrix",), note=NOTE,
     )
@@ -97,9 +92,9 @@ CLAIMS: tuple[Claim, ...] = (
                (1 - s.V1_hat * directions.whole_gram[0, 0]) * (1 - s.V1_hat * directions.whole_gram[1, 1])
                - (s.V1_hat * directions.whole_gram[0, 1]) ** 2
            )),
-        GIVEN_BULK,
+        numbers.GIVEN_BULK,
         ByDerivation(directions.overlap_matrix),
-        ByNumbers("both resolvents of a random matrix, inverted", given_bulk, ROUNDING),
+        ByNumbers("both resolvents of a random matrix, inverted", numbers.given_bulk, ROUNDING),
         wrong={
             "each direction by itself": directions.whole_gram[0, 1]
             / ((1 - s.V1_hat * directions.whole_gram[0, 0]) * (1 - s.V1_hat * directions.whole_gram[1, 1])),
@@ -138,7 +133,7 @@ CLAIMS: tuple[Claim, ...] = (
     ),
     claim(
         "spike-directions.test-error", "Test error for a spike of several directions", SOURCE,
-        eq(s.test_error, E(e2) - s.noise), DOMAIN,
+        eq(s.test_error, E(e2) - s.noise), numbers.DOMAIN,
         ByDerivation(directions.test_error), two_directions, solver_of_directions, simulated,
         kind=Kind.FIXED_POINT,
         wrong={

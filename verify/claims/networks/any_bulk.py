@@ -21,7 +21,7 @@ from giantsteps.verify.claims.networks.any_rows import ANY, STEPS
 from giantsteps.verify.protocol.claim import Claim, Domain, Range
 from giantsteps.verify.second_route.any_activation import draws
 from giantsteps.verify.second_route.equivalence import twins
-from giantsteps.verify.second_route.networks.one_letter_rows import drawn_rows
+from giantsteps.verify.second_route.networks.one_letter_rows import DRAWN_ROWS
 from giantsteps.verify.solver.networks import limits, of_networks
 
 _ROWS = Domain(ranges=STEPS.ranges, hypotheses=(network_bulk.ROWS,), interpretations=STEPS.interpretations)
@@ -50,10 +50,10 @@ def _rows(claim: Claim) -> Claim:
     assert isinstance(claim.statement, sp.Equality)
     simulated: tuple[BySimulation, ...]
     if claim.id in _BESIDE_THE_DIAGONAL:
-        real = BySimulation("rows of a real network, much turned", partial(draws.bulk_experiment, (draws.TURNED,)))
-        simulated, note = (BySimulation(odd.DRAWN, drawn_rows), real), _TURNED
+        real = BySimulation("rows of a real network, much turned", draws.bulks(draws.TURNED))
+        simulated, note = (BySimulation(odd.DRAWN, DRAWN_ROWS), real), _TURNED
     else:
-        one, note = odd.of_rows(claim.statement.lhs, partial(draws.bulk_experiment, _BOTH), len(_BOTH))
+        one, note = odd.of_rows(claim.statement.lhs, draws.bulks(*_BOTH), len(_BOTH))
         simulated = (one,)
     return _of_any(
         claim, ", any activation", _ROWS, checks=(*_derived(claim), odd.EQUIVALENT, *simulated), note=note,

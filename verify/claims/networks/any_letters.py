@@ -42,8 +42,8 @@ _whole = (
 )  # fmt: skip
 _own, _across = (_Phi[0][0] + _C[1][1] * _det) / _whole / s.beta, (_Phi[0][1] - _C[0][1] * _det) / _whole / s.beta
 _each = {_Phi[0][1]: sp.S.Zero}
-_ROWS = BySimulation("rows of real networks with two letters, two models", letters.experiment)
-_BATCHES = BySimulation("covariances of both letters' rows on real batches, two models", letters.batch_experiment)
+_ROWS = BySimulation("rows of real networks with two letters, two models", letters.TRACES)
+_BATCHES = BySimulation("covariances of both letters' rows on real batches, two models", letters.TARGET_FORMS)
 
 
 def _trace(

@@ -92,7 +92,7 @@ def _limit(
         ByDerivation(build, conjecture=True),
         beside("the law of the rows, compiled, against the solver", any_law, law_at,
                tolerance=tolerances.QUADRATURE, points=12),
-        BySimulation("rows of real networks, two models", draws.row_experiment),
+        BySimulation("rows of real networks, two models", draws.ROWS),
         kind=kind, wrong=wrong, uses=uses,
     )
 
@@ -194,7 +194,7 @@ def _block(
     id_: str, title: str, statement: sp.Equality, build: Callable[[], Derivation] = two_batch_matrices.blocks,
     *, wrong: Wrong, simulated: bool = True,
 ) -> Claim:
-    checks = (BySimulation("batches of two models", draws.batch_experiment),) if simulated else ()
+    checks = (BySimulation("batches of two models", draws.BATCHES),) if simulated else ()
     return claim(
         f"beyond.any-{id_}", title, ANY,
         statement, Domain(ranges=STEPS.ranges, hypotheses=(SAMPLES,), interpretations=INTERPRETATIONS),

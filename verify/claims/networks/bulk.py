@@ -66,7 +66,7 @@ _SMALL_TERMS = (
 DRAWN = "rows drawn with given covariances and norms, two laws"
 _OFF_DIAGONAL = {
     "overlap-spike-target": (BySimulation(DRAWN, twins.spike_and_target), _TURNED),
-    "overlap-target-norm": (BySimulation(DRAWN, one_letter_rows.drawn_rows), _TOO_SMALL),
+    "overlap-target-norm": (BySimulation(DRAWN, one_letter_rows.DRAWN_ROWS), _TOO_SMALL),
 }
 
 
@@ -75,7 +75,7 @@ def of_rows(symbol: sp.Symbol, measured: Experiment, models: int) -> tuple[BySim
     names = f"rows of real networks, {('one model', 'two models')[models - 1]}"
     if symbol not in one_letter_rows.COLUMNS:
         return BySimulation(names, measured), ""
-    both = partial(together, (measured, one_letter_rows.drawn_rows))
+    both = partial(together, (measured, one_letter_rows.DRAWN_ROWS))
     return BySimulation(f"{names}, and {DRAWN}", both), _SMALL_TERMS
 
 
@@ -90,8 +90,7 @@ def _bulk(
     *, wrong: Wrong,
     models: tuple[str, ...] = _BOTH,
 ) -> Claim:
-    measured = partial(draws.bulk_experiment, models)
-    simulated, note = _OFF_DIAGONAL.get(id_) or of_rows(statement.lhs, measured, len(models))
+    simulated, note = _OFF_DIAGONAL.get(id_) or of_rows(statement.lhs, draws.bulks(*models), len(models))
     return claim(
         f"beyond.{id_}", title, BEYOND,
         statement, _ROWS,

@@ -64,7 +64,7 @@ def _on_networks(id_: str, title: str, overlap: sp.Symbol, vectors: str) -> Clai
         f"beyond.groups.{id_}", title, BEYOND,
         eq(overlap, s.vector_form + _added), Domain(hypotheses=(network_groups.ROWS_OF_GROUPS,)),
         ByDerivation(partial(network_groups.without_spike, overlap, vectors)),
-        BySimulation("rows of real networks with two letters", steps.real_networks),
+        BySimulation("rows of real networks with two letters", steps.real_networks(overlap)),
         kind=Kind.LIMIT,
         wrong={
             "the spike left in the bulk": s.vector_form,
@@ -202,7 +202,7 @@ POLES = (
         eq(s.V2_of[0], (s.fraction[0] - (1 - s.filter_trace) / s.beta) / (s.ridge + s.V2_hat_of[0])),
         Domain(hypotheses=_BATCHES.hypotheses),
         ByDerivation(network_groups_poles.filtered),
-        BySimulation("rows of real networks with two letters", steps.real_networks),
+        BySimulation("rows of real networks with two letters", steps.real_networks(s.V2_of[0])),
         kind=Kind.LIMIT,
         wrong={
             "rows as before the step": (

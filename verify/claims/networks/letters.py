@@ -8,7 +8,6 @@ and Theta_a(nu) for g_a (1 + u_a^2 omega varrho(nu)).
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
 
 import sympy as sp
 
@@ -53,7 +52,7 @@ def _row(id_: str, title: str, left: sp.Symbol, right: sp.Expr, uses: str, *, wr
         ByDerivation(network_groups_rows.rows, conjecture=True),
         ByNumbers("averages on a fixed grid, at the letter's own rate", steps.letter_law, tolerances.QUADRATURE,
                   functions=functions_at, points=6),
-        BySimulation("rows of one of two letters, real networks", steps.stepped_rows),
+        BySimulation("rows of one of two letters, real networks", steps.STEPPED_ROWS),
         kind=Kind.LIMIT, wrong={**wrong, "the letter forgotten": right.xreplace({s.letter[0]: sp.S.One})},
         uses=(f"beyond.{uses}",),
     )
@@ -116,10 +115,9 @@ _SPECTRA = Domain(ranges=(Range(s.beta, 0.4, 2.5, log=True), Range(s.ridge, 0.1,
 _MATRICES = ByNumbers("matrices of both letters at each eigenvalue, iterated",
                       lambda point: numbers.limits(numbers.drawing_at(point)), tolerances.SOLVER,
                       lambda point: numbers.functions_of(numbers.drawing_at(point)), points=6)
-_DRAWN = BySimulation("rows drawn with these covariances, one letter zero in one of two models",
-                      partial(numbers.drawn_rows, numbers.DRAWINGS))
-_TIED = BySimulation("rows drawn with these covariances, norms that follow them",
-                     partial(numbers.drawn_rows, numbers.TIED))
+_DRAWN, _SIZED = (BySimulation("rows drawn with these covariances, one letter zero in one of two models", experiment)
+                  for experiment in (numbers.DRAWN_FORMS, numbers.DRAWN_SIZES))
+_TIED = BySimulation("rows drawn with these covariances, norms that follow them", numbers.TIED_FORMS)
 
 
 def _bulk(
@@ -221,14 +219,14 @@ SIZES = (
         "q2", "The size of a letter's readout is a slope of the entropic term",
         s_saddle.q2_of[0], -s_saddle.entropic_slope_own, network_groups_readout.sizes,
         wrong={"half of it": -s_saddle.entropic_slope_own / 2},
-        checks=(_DRAWN,), uses=("beyond.groups.log-determinant", "beyond.groups.without-spike"),
+        checks=(_SIZED,), uses=("beyond.groups.log-determinant", "beyond.groups.without-spike"),
         note="Twice the entropic term is sum q1^_ab T_ab + sum q2^_a tau_a + (alpha/beta)^2 f.K f at fixed forces f.",
     ),
     _bulk(
         "q1", "The overlap of two letters' readouts is a slope of the entropic term", s_saddle.q1_of[0][1],
         -s_saddle.entropic_slope_mixed / 2, network_groups_readout.sizes,
         wrong={"one block of two": -s_saddle.entropic_slope_mixed},
-        checks=(_DRAWN,), uses=("beyond.groups.log-determinant", "beyond.groups.without-spike"),
+        checks=(_SIZED,), uses=("beyond.groups.log-determinant", "beyond.groups.without-spike"),
         note="C_12 moves both blocks of S between the letters.",
     ),
 )

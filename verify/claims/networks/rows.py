@@ -45,13 +45,14 @@ _v_square = s.h1_star**2 + s.h2_star / s.alpha0
 
 def _law(id_: str, title: str, statement: sp.Equality, build: Callable[[], Derivation], *, wrong: Wrong) -> Claim:
     """A claim on the law of the rows: derived, compared with the solver's averages, measured on real networks."""
+    rows = draws.GAUSSIAN_ROWS if statement.lhs in draws.GAUSSIAN_ROWS.columns else draws.ROWS
     return claim(
         f"beyond.{id_}", title, BEYOND,
         statement, STEPS,
         ByDerivation(build, conjecture=True),
         beside("the law of the rows, compiled, against the solver", odd_law, hermite_law_at,
                functions_at, tolerances.QUADRATURE, points=12),
-        BySimulation("rows of real networks, two batches at two rates", draws.row_experiment),
+        BySimulation("rows of real networks, two batches at two rates", rows),
         kind=Kind.LIMIT, wrong=wrong, uses=("result-3-1.bulk-variance",),
     )
 
@@ -167,7 +168,7 @@ def _batch(
     return claim(
         f"beyond.{id_}", title, BEYOND,
         statement, _BATCHES,
-        ByDerivation(build), BySimulation("batches of two targets", draws.batch_experiment),
+        ByDerivation(build), BySimulation("batches of two targets", draws.BATCHES),
         kind=Kind.LIMIT, wrong=wrong,
     )
 

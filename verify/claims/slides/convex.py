@@ -24,13 +24,7 @@ from giantsteps.verify.protocol.claim import Claim, Domain, Kind, Source
 from giantsteps.verify.protocol.statement import Wrong, claim, eq
 from giantsteps.verify.protocol.tolerances import FINITE_DIFFERENCE, ROUNDING
 from giantsteps.verify.second_route.models import model_at
-from giantsteps.verify.second_route.saddle_point.convex_losses import (
-    CONJUGATE_DOMAIN,
-    MATRIX_DOMAIN,
-    feature_conjugates,
-    feature_functions,
-    overlaps,
-)
+from giantsteps.verify.second_route.saddle_point import convex_losses as numbers
 from giantsteps.verify.solver.models import beside, solved
 from giantsteps.verify.solver.random_features import slides_at, slides_by_theorems
 
@@ -45,10 +39,10 @@ cross = -z * g + z**2 * slope  # the last bracket of the slides
 def _conjugate(name: str, title: str, unknown: sp.Symbol, right: sp.Expr) -> Claim:
     return claim(
         f"convex-features.{name}", title, Source("slides", FRAME),
-        eq(unknown, right), CONJUGATE_DOMAIN,
+        eq(unknown, right), numbers.CONJUGATE_DOMAIN,
         ByDerivation(convex_features.energetic),
-        ByNumbers("differences of the averaged Moreau envelope, three losses", feature_conjugates,
-                  FINITE_DIFFERENCE, feature_functions, points=4),
+        ByNumbers("differences of the averaged Moreau envelope, three losses", numbers.feature_conjugates,
+                  FINITE_DIFFERENCE, numbers.feature_functions, points=4),
         kind=Kind.FIXED_POINT,
     )
 
@@ -56,8 +50,8 @@ def _conjugate(name: str, title: str, unknown: sp.Symbol, right: sp.Expr) -> Cla
 def _overlap(name: str, title: str, unknown: sp.Symbol, right: sp.Expr, *, wrong: Wrong | None = None) -> Claim:
     return claim(
         f"convex-features.{name}", title, Source("slides", FRAME),
-        eq(unknown, right), MATRIX_DOMAIN,
-        ByDerivation(convex_features.entropic), ByNumbers("traces of dense matrices", overlaps, ROUNDING),
+        eq(unknown, right), numbers.MATRIX_DOMAIN,
+        ByDerivation(convex_features.entropic), ByNumbers("traces of dense matrices", numbers.overlaps, ROUNDING),
         kind=Kind.FIXED_POINT, wrong=wrong,
     )
 
@@ -124,7 +118,7 @@ _PRINTED = (
 )
 
 
-_BOTH = Domain(random_features.NO_SPIKE.ranges, (), MATRIX_DOMAIN.interpretations)
+_BOTH = Domain(random_features.NO_SPIKE.ranges, (), numbers.MATRIX_DOMAIN.interpretations)
 
 
 def _dictionary(name: str, title: str, left: sp.Symbol, right: sp.Expr) -> Claim:
@@ -185,7 +179,7 @@ def _square_functions(point: Point) -> Mapping[str, Callable[..., Any]]:
 
 
 _ERROR_DOMAIN = Domain(random_features.NO_SPIKE.ranges, random_features.NO_SPIKE.hypotheses,
-                       ({**CONJUGATE_DOMAIN.interpretations[0], **MATRIX_DOMAIN.interpretations[0],
+                       ({**numbers.CONJUGATE_DOMAIN.interpretations[0], **numbers.MATRIX_DOMAIN.interpretations[0],
                          "loss": lambda y, x: (y - x) ** 2},))
 _on_solver = beside("the slides' equations at the square loss, compiled, against the solver at r = 0", _errors, _slides,
                     _square_functions)

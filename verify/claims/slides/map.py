@@ -23,15 +23,9 @@ from giantsteps.verify.claims.sources import paper
 from giantsteps.verify.protocol import tolerances
 from giantsteps.verify.protocol.claim import Claim, Domain, Range, Role, Source
 from giantsteps.verify.protocol.statement import claim, eq, ge, le
+from giantsteps.verify.second_route import grids
 from giantsteps.verify.second_route.equivalence.features import sign_coefficients
 from giantsteps.verify.second_route.gradient_step.steps import functions_at, numbers_at
-from giantsteps.verify.second_route.grids import (
-    INTERPRETATIONS,
-    ODD,
-    SMOOTH,
-    average,
-    grid,
-)
 
 STEP_FRAME, MAP_FRAME, RESULT_FRAME = "Mapping to spiked features", "Conditional GEP", "Spiked random features"
 
@@ -43,7 +37,7 @@ def _projection(point: Point) -> dict[str, float]:
     """Var(v.x) for a random unit v in R^2 by a product rule."""
     generator = np.random.default_rng(int(1e6 * float(point["seed"])))
     v = generator.standard_normal(2)
-    points, weights = grid(2)
+    points, weights = grids.grid(2)
     variance = float(point["d"]) ** -float(str(point["power"]))
     projected = np.sqrt(variance) * points @ (v / np.linalg.norm(v))
     return {
@@ -78,15 +72,15 @@ def _spike_coordinate(point: Point) -> dict[str, float]:
     generator = np.random.default_rng(int(1e6 * float(point["seed"])))
     batch = 5
     label, coordinate, received = (float(v) for v in generator.standard_normal(3))
-    student = SMOOTH[str(point["activation"])]
-    slope = average(student.prime)
+    student = grids.SMOOTH[str(point["activation"])]
+    slope = grids.average(student.prime)
     step = slope * label * coordinate / batch
     return {
-        s.v_coordinate.name: step / average(lambda z: z * student.value(z)),
+        s.v_coordinate.name: step / grids.average(lambda z: z * student.value(z)),
         s.y.name: label,
         s.input_coordinate.name: coordinate,
         s.preactivation.name: received,
-        s.h1.name: average(lambda z: z * student.value(z)),
+        s.h1.name: grids.average(lambda z: z * student.value(z)),
         s.n0.name: batch,
     }
 
@@ -94,7 +88,7 @@ def _spike_coordinate(point: Point) -> dict[str, float]:
 SPIKE_COORDINATE = claim(
     "result-3-1.spike-coordinate", "The input's factor of the spike", paper("Appendix A.1", 35),
     eq(s.v_coordinate, s.y * s.input_coordinate / s.n0),
-    Domain((Range("seed"), Range("activation", choices=ODD)), (), INTERPRETATIONS),
+    Domain((Range("seed"), Range("activation", choices=grids.ODD)), (), grids.INTERPRETATIONS),
     ByDerivation(gradient_step.split),
     ByNumbers("the step averaged over the neuron's input", _spike_coordinate, tolerances.ROUNDING, functions_at),
     wrong={"not averaged over the batch": s.y * s.input_coordinate},
@@ -114,7 +108,7 @@ PRINTED_COORDINATE = printed(
 CHECK_CONSTANT = claim(
     "result-3-1.check-constant", "The constant of the bulk variance is the variance of sigma'", paper("Section 3.1"),
     eq(s.h1_check, Expectation(sigma_prime(s.z) ** 2, s.z) - s.h1**2),
-    Domain((Range("activation", choices=ODD),), (), INTERPRETATIONS),
+    Domain((Range("activation", choices=grids.ODD),), (), grids.INTERPRETATIONS),
     ByDerivation(slides_conventions.check_constant),
     ByNumbers("E(sigma' - h1)^2, trapezoidal sums", numbers_at, tolerances.ROUNDING, functions_at),
 )
@@ -229,7 +223,7 @@ def _two_variables(point: Point) -> dict[str, float]:
     """A random quadratic polynomial of two variables: its value somewhere and its Hermite tensors by a product rule."""
     generator = np.random.default_rng(int(1e6 * float(point["seed"])))
     q, where = generator.standard_normal(6), generator.standard_normal(2)
-    points, weights = grid(2)
+    points, weights = grids.grid(2)
 
     def target(x: np.ndarray) -> np.ndarray:
         a, b = x[..., 0], x[..., 1]

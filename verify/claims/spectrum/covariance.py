@@ -24,22 +24,10 @@ from giantsteps.verify.claims.sources import paper
 from giantsteps.verify.protocol.claim import Check, Claim, Domain, Kind, Range
 from giantsteps.verify.protocol.statement import claim, eq, ge, le
 from giantsteps.verify.protocol.tolerances import FINITE_DIFFERENCE, ROUNDING, SOLVER
+from giantsteps.verify.second_route import spectra
 from giantsteps.verify.second_route.models import DOMAIN, GENERIC, functions_at
 from giantsteps.verify.second_route.replicas import readouts as readouts_at
-from giantsteps.verify.second_route.spectra import (
-    MODES,
-    PLAIN,
-    SEEDED,
-    V,
-    few_replicas,
-    finite_features,
-    moments,
-    outliers,
-    population,
-    resolvents,
-    samples,
-    z,
-)
+from giantsteps.verify.second_route.spectra import V, z
 from giantsteps.verify.solver.models import measured, result_3_3
 from giantsteps.verify.solver.spectrum import beside, schur_numbers
 
@@ -58,7 +46,7 @@ def _numbered(
     other: sp.Expr | None = None,
     section: str = APPENDIX,
     kind: Kind | None = None,
-    domain: Domain = SEEDED,
+    domain: Domain = spectra.SEEDED,
     uses: tuple[str, ...] = (),
     note: str = "",
 ) -> Claim:
@@ -72,7 +60,7 @@ def _numbered(
 def _setup_claims() -> tuple[Claim, ...]:
     mean = (mu0 + s.kappa * mu1 * s.spike_overlap) * (mu0 + s.kappa * mu1 * s.other_overlap)
     covariance = E(mean) + E(mu1**2) * s.projected_product + E(mu2**2) * s.replica_delta
-    features = ByNumbers("nine random features of seven neurons", finite_features, FINITE_DIFFERENCE)
+    features = ByNumbers("nine random features of seven neurons", spectra.finite_features, FINITE_DIFFERENCE)
     readouts = ByNumbers("two random readouts of eight neurons", readouts_at, ROUNDING, lambda _: GENERIC)
     total = s.mode_curvature - s.replicas * s.mode_coupling
     integral = -((s.replicas - 1) * sp.log(s.mode_curvature) + sp.log(total)) / 2 + s.replicas * s.mode_force**2 / (
@@ -81,7 +69,7 @@ def _setup_claims() -> tuple[Claim, ...]:
     return (
         _numbered(
             "population", "Population covariance of the equivalent features", eq(s.population, covariance),
-            (ByNumbers("sums in three dimensions", population, ROUNDING, lambda _: GENERIC),
+            (ByNumbers("sums in three dimensions", spectra.population, ROUNDING, lambda _: GENERIC),
              ByDerivation(feature_covariance.population)),
             173,
             wrong=covariance - E(mu0**2) + E(mu0) ** 2,
@@ -106,7 +94,7 @@ def _setup_claims() -> tuple[Claim, ...]:
         ),
         _numbered(
             "replica-identity", "The average of ln Z from the moments of Z", eq(s.moment_slope, s.mean_log),
-            (ByNumbers("laws of five values", moments, FINITE_DIFFERENCE),
+            (ByNumbers("laws of five values", spectra.moments, FINITE_DIFFERENCE),
              ByDerivation(feature_covariance.replica_identity)),
             177,
             wrong=2 * s.mean_log,
@@ -116,7 +104,7 @@ def _setup_claims() -> tuple[Claim, ...]:
         _numbered(
             "independent-samples", "Moments of Z: one factor for each independent sample",
             eq(s.replicated_weight, s.sample_average**s.n),
-            (ByNumbers("four samples of three values", samples, ROUNDING),
+            (ByNumbers("four samples of three values", spectra.samples, ROUNDING),
              ByDerivation(feature_covariance.independent_samples)),
             178,
             wrong=s.sample_average ** (s.n + 1),
@@ -136,10 +124,10 @@ def _setup_claims() -> tuple[Claim, ...]:
         ),
         _numbered(
             "replicated-mode", "Gaussian integral over the replicas of one mode", eq(s.log_mode_integral, integral),
-            (ByNumbers("one to four replicas, by linear algebra", few_replicas, ROUNDING),
+            (ByNumbers("one to four replicas, by linear algebra", spectra.few_replicas, ROUNDING),
              ByDerivation(replica_gaussians.integral)),
             182,
-            wrong=integral - sp.log(s.mode_curvature) / 2, domain=MODES,
+            wrong=integral - sp.log(s.mode_curvature) / 2, domain=spectra.MODES,
             uses=("appendix-f.independent-samples", "appendix-d.replicated-sample"),
             note="The action of E Z^R: this integral for every mode, one sample's average for every sample, and the "
                  "trace term. For symbolic R.",
@@ -167,7 +155,7 @@ def _stationary_claims() -> tuple[Claim, ...]:
         + s.zeta_hat**2 * resolvent / 2
         - ratio / 2 * E(sp.log(1 + V) + (q + fit**2) / (1 + V))
     )
-    numbered = partial(_numbered, kind=Kind.FIXED_POINT, domain=PLAIN, uses=("appendix-f.free-entropy",))
+    numbered = partial(_numbered, kind=Kind.FIXED_POINT, domain=spectra.PLAIN, uses=("appendix-f.free-entropy",))
 
     def stationary(variable: sp.Symbol) -> ByDerivation:
         return ByDerivation(partial(spectrum.equation, variable))
@@ -194,7 +182,9 @@ def _stationary_claims() -> tuple[Claim, ...]:
             section="Appendix F, of the group (187)",
             wrong=ratio * slope,
             # So that V < 1: with a wrong sign 1 - V must not vanish along kappa, or no witness can be averaged.
-            domain=replace(PLAIN, ranges=(*PLAIN.ranges, Range(s.V1, 0.05, 0.2), Range(s.V2, 0.05, 0.2))),
+            domain=replace(
+                spectra.PLAIN, ranges=(*spectra.PLAIN.ranges, Range(s.V1, 0.05, 0.2), Range(s.V2, 0.05, 0.2))
+            ),
         ),
         numbered(
             "zeta", "Stationarity in the conjugate of zeta", eq(s.zeta, s.zeta_hat * resolvent),
@@ -251,15 +241,15 @@ def _stationary_claims() -> tuple[Claim, ...]:
         numbered(
             "stieltjes", "The Stieltjes transform is V2 at lambda = -z", eq(s.stieltjes, s.V2),
             (ByDerivation(spectrum.stieltjes),
-             BySimulation("resolvents of simulated features", partial(resolvents, beside))), 190,
-            wrong=s.V1, domain=PLAIN,
+             BySimulation("resolvents of simulated features", spectra.resolvents(beside))), 190,
+            wrong=s.V1, domain=spectra.PLAIN,
             uses=("appendix-f.free-entropy", "appendix-f.sizes-vanish", "appendix-f.log-partition"),
         ),
         numbered(
             "outlier", "Spike eigenvalue of the population covariance, leading order",
             eq(s.spike_eigenvalue_rate, E(mu0**2)),
             (ByDerivation(feature_covariance.outlier),
-             BySimulation("population covariances of sampled bulks", outliers)),
+             BySimulation("population covariances of sampled bulks", spectra.OUTLIERS)),
             191,
             wrong=E(mu0) ** 2, uses=("appendix-f.population",), kind=Kind.LIMIT,
             note="Where E[mu0^2] > 0. The correction is O(1/p); the eigenvalue of Phi^T Phi/p is alpha/beta times as "

@@ -3,43 +3,29 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from functools import lru_cache
 
 import numpy as np
-import sympy as sp
 
 from giantsteps.derivations.bulk import symbols as s
 from giantsteps.numerics.experiments.ensembles import unit_rows
-from giantsteps.verify.checks.simulation import Measured, at_sizes, column
-from giantsteps.verify.protocol.claim import Profile
 from giantsteps.verify.second_route.any_activation.curves import CURVES
 from giantsteps.verify.second_route.any_activation.numbers import functions_of
-from giantsteps.verify.second_route.gradient_step.real import (
-    Drawn,
-    after_step,
-    batch_controls,
-    fresh_controls,
-    positive_inverse,
-    steadied,
-)
+from giantsteps.verify.second_route.gradient_step import real
 from giantsteps.verify.second_route.grids import Array
-from giantsteps.verify.second_route.networks.draws import bulk_of_rows, fresh_rows
-from giantsteps.verify.second_route.networks.step import Step, blocks, equivalent, law
+from giantsteps.verify.second_route.networks.draws import Bulk, bulk_of_rows, fresh_rows
+from giantsteps.verify.second_route.networks.step import Step, blocks, law
+from giantsteps.verify.second_route.sampled import Sampled
 
-# Rows are drawn at p = 4 d; the rates are large enough for every term of v_c to count. A draw costs d^3, so that many
-# small ones say more than few large ones.
-_ROW_SEEDS = 32
+# Rows are drawn at p = 4 d; the rates are large enough for every term of v_c to count.
 ROW_MODELS = {
     "shifted tanh student, shifted sine target": Step("shifted tanh", "shifted sin", 2.0, 4.0, 4.0),
     "leaning tanh student, sine target": Step("leaning tanh", "sin", 2.0, 2.0, 4.0),
 }
-# s vanishes for the quadratic student; for the other one it is large, so that omega counts.
-BATCHES = {
-    "shifted sine target": Step("shifted tanh", "shifted sin", 1.5, 4.0, 1.0),
-    "tanh target": Step("quadratic", "tanh", 1.0, 1.5, 1.0),
+# With the gain g. s vanishes for the quadratic student; for the other one it is large, so that omega counts.
+BATCH_MODELS = {
+    "shifted sine target": (Step("shifted tanh", "shifted sin", 1.5, 4.0, 1.0), 0.8),
+    "tanh target": (Step("quadratic", "tanh", 1.0, 1.5, 1.0), 0.6),
 }
-GAINS = {"shifted sine target": 0.8, "tanh target": 0.6}
 TURNED = "leaning tanh student, few neurons"
 BULK_MODELS = {
     "relu student, sine target": (Step("relu", "sin", 2.0, 3.0, 0.8), 0.8, 0.5),
@@ -50,7 +36,7 @@ BULK_MODELS = {
 }
 
 
-def _step(step: Step, d: int, seed: int) -> tuple[Drawn, Array, Array, Array]:
+def _step(step: Step, d: int, seed: int) -> tuple[real.Drawn, Array, Array, Array]:
     """One real gradient step from unit rows, with the whole residual; w_Y has the centred labels. Its batch beside
     them, and the rows before it.
     """
@@ -58,15 +44,11 @@ def _step(step: Step, d: int, seed: int) -> tuple[Drawn, Array, Array, Array]:
     rng = np.random.default_rng(np.random.SeedSequence(43, spawn_key=(d, seed)))
     start, x = unit_rows(rng, p, d), rng.standard_normal((n0, d))
     labels = CURVES[step.target].value(x[:, 0])
-    rows = after_step(start, CURVES[step.student], x, labels, step.rate)
+    rows = real.after_step(start, CURVES[step.student], x, labels, step.rate)
     mean, centred = rows.mean(axis=0), labels - law(step)[s.mean_output.name]
-    return Drawn(rows - mean, mean, centred @ x / n0), x, centred, start
+    return real.Drawn(rows - mean, mean, centred @ x / n0), x, centred, start
 
 
-_ROWS = (s.r, s.gamma, s.c, s.row_form, s.norm_overlap, s.norm_spike_overlap, s.norm_variance)
-
-
-@lru_cache(maxsize=2048)
 def row_statistics(step: Step, d: int, seed: int) -> tuple[Array, Array]:
     """|mean row|, its alignment, mean |b|^2, d Var b.theta, d Cov(b.theta, |b|^2), d Cov(b.w_Y, |b|^2), d Var |b|^2 of
     one network, and controls of its batch.
@@ -83,27 +65,19 @@ def row_statistics(step: Step, d: int, seed: int) -> tuple[Array, Array]:
 
 def _batch_controls(step: Step, x: Array, labels: Array) -> Array:
     """Those of a batch whose labels were centred."""
-    return batch_controls(x, labels, CURVES[step.target], (1, 2, 3), (1, 2, 3, 4), law(step)[s.mean_output.name])
+    return real.batch_controls(x, labels, CURVES[step.target], (1, 2, 3), (1, 2, 3, 4), law(step)[s.mean_output.name])
 
 
-def row_experiment(quantity: sp.Basic, profile: Profile) -> Mapping[str, tuple[Measured, ...]]:
-    """One statistic of the rows at a quarter of the profile's dimensions and many seeds, for both models."""
-    at = column(quantity, *_ROWS)
-
-    def one(step: Step, d: int) -> Measured:
-        drawn = [row_statistics(step, d, k) for k in profile.draws(_ROW_SEEDS)]
-        statistics, controls = (np.array(x) for x in zip(*drawn, strict=True))
-        return Measured(d, tuple(steadied(statistics[:, at], controls)), law(step.at(d)))
-
-    return at_sizes(ROW_MODELS, profile, one, 4)
+# A draw costs d^3, so that many small ones say more than few large ones.
+ROWS = Sampled(
+    (s.r, s.gamma, s.c, s.row_form, s.norm_overlap, s.norm_spike_overlap, s.norm_variance), ROW_MODELS, row_statistics,
+    lambda step, d: (law(step.at(d)), {}), draws=32, share=4, controlled=True,
+)  # fmt: skip
 
 
-_BLOCKS = (s.row_trace, s.bridge_trace, s.rest_trace, s.target_form, s.target_bridge)
-
-
-@lru_cache(maxsize=2048)  # all draws of all models: they are asked for once for each of the forms
-def batch_blocks(step: Step, gain: float, d: int, seed: int) -> tuple[float, ...]:
+def batch_blocks(batch: tuple[Step, float], d: int, seed: int) -> tuple[float, ...]:
     """(1/d) tr H, (1/d) tr H P, 1 - g (1/d) tr P H P, theta.H theta and theta.H P theta of one batch."""
+    step, gain = batch
     n0 = round(step.alpha0 * d)
     x = np.random.default_rng(np.random.SeedSequence(47, spawn_key=(d, seed))).standard_normal((n0, d))
     at = law(step)
@@ -112,7 +86,7 @@ def batch_blocks(step: Step, gain: float, d: int, seed: int) -> tuple[float, ...
     P = np.eye(d) + (at[s.turn.name] / n0) * (x.T @ weighted)
     square = P.T @ P  # P is symmetric; a matrix by its own transpose costs half of a product
     scale = step.rate**2 * at[s.slope_moment[0, 2].name] / step.alpha0 / n0
-    H = positive_inverse(np.eye(d) + gain * (square + scale * (weighted.T @ weighted)))
+    H = real.positive_inverse(np.eye(d) + gain * (square + scale * (weighted.T @ weighted)))
     return (
         float(np.trace(H)) / d,
         float(np.sum(H * P)) / d,
@@ -122,31 +96,21 @@ def batch_blocks(step: Step, gain: float, d: int, seed: int) -> tuple[float, ...
     )
 
 
-def batch_experiment(quantity: sp.Basic, profile: Profile) -> Mapping[str, tuple[Measured, ...]]:
-    """One form of H at the profile's dimensions over two."""
-    at = column(quantity, *_BLOCKS)
-
-    def one(name: str, d: int) -> Measured:
-        step, gain = BATCHES[name], GAINS[name]
-        samples = tuple(batch_blocks(step, gain, d, k)[at] for k in profile.draws(12))
-        return Measured(d, samples, blocks(step.at(d), gain), functions_of(step))
-
-    return at_sizes({name: name for name in BATCHES}, profile, one)
+BATCHES = Sampled(
+    (s.row_trace, s.bridge_trace, s.rest_trace, s.target_form, s.target_bridge), BATCH_MODELS, batch_blocks,
+    lambda batch, d: (blocks(batch[0].at(d), batch[1]), functions_of(batch[0])), draws=12,
+)  # fmt: skip
 
 
-@lru_cache(maxsize=4096)
-def bulk_resolvent(step: Step, d: int, conjugate: float, shift: float, seed: int) -> tuple[Mapping[str, float], Array]:
-    """V2, V1 and K on the rows of one real network, at given conjugates, keys are glyphs; controls of mean zero."""
+def bulk_resolvent(bulk: Bulk, d: int, seed: int) -> tuple[tuple[float, ...], Array]:
+    """V2, V1 and K on the rows of one real network, at given conjugates; controls of mean zero."""
+    step, *conjugates = bulk
     drawn, x, labels, start = _step(step, d, seed)
-    fresh = fresh_controls(start, fresh_rows(len(start), d, seed), CURVES[step.student], x, labels, step.rate)
-    return drawn.resolvent(conjugate, shift), np.concatenate([_batch_controls(step, x, labels), fresh])
+    fresh = real.fresh_controls(start, fresh_rows(len(start), d, seed), CURVES[step.student], x, labels, step.rate)
+    return drawn.resolvent(*conjugates), np.concatenate([_batch_controls(step, x, labels), fresh])
 
 
-def bulk_experiment(
-    models: tuple[str, ...], quantity: sp.Basic, profile: Profile
-) -> Mapping[str, tuple[Measured, ...]]:
-    """One quantity of a network's bulk at a quarter of the profile's dimensions, for the models named; of few neurons a
-    draw costs little.
-    """
-    chosen = {name: BULK_MODELS[name] for name in models}
-    return bulk_of_rows(chosen, bulk_resolvent, equivalent, quantity, profile, 3 if TURNED in models else 1)
+def bulks(*names: str) -> Sampled[Bulk]:
+    """Quantities of a network's bulk, for the models named; of few neurons a draw costs little."""
+    chosen = {name: BULK_MODELS[name] for name in names}
+    return bulk_of_rows(chosen, bulk_resolvent, 3 if TURNED in names else 1)

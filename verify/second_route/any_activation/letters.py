@@ -6,22 +6,19 @@ is the inverse of 1 + Y F.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
 import numpy as np
-import sympy as sp
 
 from giantsteps.derivations.bulk import symbols as s
 from giantsteps.numerics.experiments.ensembles import unit_rows
 from giantsteps.verify.checks.points import Point
-from giantsteps.verify.checks.simulation import Measured, at_sizes, column
-from giantsteps.verify.protocol.claim import Profile
 from giantsteps.verify.second_route.any_activation.curves import CURVES, W, Z
-from giantsteps.verify.second_route.gradient_step.real import after_step, positive_inverse, steadied
+from giantsteps.verify.second_route.gradient_step.real import after_step, positive_inverse
 from giantsteps.verify.second_route.grids import Array
 from giantsteps.verify.second_route.networks.step import Step, law, step_at
+from giantsteps.verify.second_route.sampled import Beside, Sampled
 from giantsteps.verify.second_route.values import PAIRS, by_glyph, by_letter, by_pair, value
 
 _STILL, _MOST = 1e-14, 4000
@@ -122,7 +119,6 @@ MODELS = {
 }
 
 
-@lru_cache(maxsize=1024)
 def resolvent(pair: Pair, d: int, seed: int) -> tuple[float, ...]:
     """T_11, T_12, T_22 and tau_1, tau_2 on the rows of one real network, less their mean in each group."""
     step, rng = pair.step, np.random.default_rng(np.random.SeedSequence(83, spawn_key=(d, seed)))
@@ -141,9 +137,16 @@ def resolvent(pair: Pair, d: int, seed: int) -> tuple[float, ...]:
     return (*(float(T[pair_]) for pair_ in PAIRS), *(float(t) for t in tau))
 
 
-_COLUMNS = (*(s.V1_of[a][b] for a, b in PAIRS), *s.V2_of)
-_FORMS = (s.target_forms_of[0][0], s.target_forms_of[0][1])
+def _realised(pair: Pair, d: int) -> Beside:
+    counts = np.array([round(share * pair.step.beta * d) for share in pair.fractions])
+    step, shares = replace(pair.step.at(d), beta=float(counts.sum()) / d), counts / counts.sum()
+    return values_of(replace(pair, step=step, fractions=(shares[0], shares[1]))), {}
 
+
+# At d = 100 what falls off faster than 1/d shows in steps as long as these.
+TRACES = Sampled(
+    (*(s.V1_of[a][b] for a, b in PAIRS), *s.V2_of), MODELS, resolvent, _realised, draws=3, share=1
+)  # fmt: skip
 
 # Letters of one sign and C that sets them apart: the terms that mix them are as large as the others.
 STRETCHED = {
@@ -156,11 +159,11 @@ STRETCHED = {
 }
 
 
-@lru_cache(maxsize=1024)
-def batch_forms(pair: Pair, d: int, seed: int) -> tuple[float, ...]:
+def batch_forms(pair: Pair, d: int, seed: int) -> tuple[tuple[float, ...], list[float]]:
     """R_11 and R_12 along theta of one batch: rows have covariances P_a^2 + omega_a A of its samples, over d; and four
     controls, means over the samples less what they are on average.
     """
+    pair = replace(pair, step=pair.step.at(d))
     step = pair.step
     n0, found = round(step.alpha0 * d), iterated(pair)
     x = np.random.default_rng(np.random.SeedSequence(89, spawn_key=(d, seed))).standard_normal((n0, d))
@@ -178,35 +181,11 @@ def batch_forms(pair: Pair, d: int, seed: int) -> tuple[float, ...]:
     whole = np.eye(2 * d) + np.block([[Y[a, b] * forms[b] for b in (0, 1)] for a in (0, 1)])
     inner = np.linalg.solve(whole, np.eye(2 * d)[:, [0, d]]).reshape(2, d, 2)
     seen = scale[0] * (forms[0][0] @ inner[0]) * scale
-    return float(seen[0]), float(seen[1]), *controls
-
-
-def batch_experiment(quantity: sp.Basic, profile: Profile) -> Mapping[str, tuple[Measured, ...]]:
-    """One form along the target on batches of both models, at the profile's dimensions over two."""
-    at = column(quantity, *_FORMS)
-
-    def one(pair: Pair, d: int) -> Measured:
-        there = replace(pair, step=pair.step.at(d))
-        drawn = np.array([batch_forms(there, d, k) for k in profile.draws(_SEEDS_OF_BATCHES)])
-        samples = steadied(drawn[:, at], drawn[:, len(_FORMS) :])
-        return Measured(d, tuple(samples.tolist()), values_of(there))
-
-    return at_sizes(STRETCHED, profile, one)
+    return (float(seen[0]), float(seen[1])), controls
 
 
 # A form of one direction scatters by more than a trace.
-_SEEDS_OF_BATCHES = 8
-
-
-def experiment(quantity: sp.Basic, profile: Profile) -> Mapping[str, tuple[Measured, ...]]:
-    """One quantity of both models; at d = 100 what falls off faster than 1/d shows in steps as long as these."""
-    at = column(quantity, *_COLUMNS)
-
-    def one(pair: Pair, d: int) -> Measured:
-        samples = tuple(resolvent(pair, d, k)[at] for k in profile.draws(3))
-        counts = np.array([round(share * pair.step.beta * d) for share in pair.fractions])
-        realised = replace(pair.step.at(d), beta=float(counts.sum()) / d)
-        shares = counts / counts.sum()
-        return Measured(d, samples, values_of(replace(pair, step=realised, fractions=(shares[0], shares[1]))))
-
-    return at_sizes(MODELS, profile, one, share=1)
+TARGET_FORMS = Sampled(
+    (s.target_forms_of[0][0], s.target_forms_of[0][1]), STRETCHED, batch_forms,
+    lambda pair, d: (values_of(replace(pair, step=pair.step.at(d))), {}), draws=8, controlled=True,
+)  # fmt: skip

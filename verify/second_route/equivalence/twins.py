@@ -32,10 +32,10 @@ from giantsteps.verify.protocol.claim import PROFILES, Profile
 from giantsteps.verify.second_route.any_activation.curves import CURVES, Z
 from giantsteps.verify.second_route.any_activation.curves import mean as average
 from giantsteps.verify.second_route.gradient_step.readouts import fitted, on_others, on_own
-from giantsteps.verify.second_route.gradient_step.real import Drawn, after_step, batch_shapes, even_rows
+from giantsteps.verify.second_route.gradient_step.real import BULK_COLUMNS, Drawn, after_step, batch_shapes, even_rows
 from giantsteps.verify.second_route.grids import Array, Curve, Function
 from giantsteps.verify.second_route.networks.draws import first_step
-from giantsteps.verify.second_route.networks.one_letter_rows import drawn_rows
+from giantsteps.verify.second_route.networks.one_letter_rows import DRAWN_ROWS
 from giantsteps.verify.second_route.networks.step import Step, equivalent, named
 
 # With a target that is not smooth: no gradient is taken of it.
@@ -257,7 +257,7 @@ def _turned(d: int, seed: int) -> float:
     rows = start + step.rate * move
     mean = rows.mean(axis=0)
     own, even = (
-        Drawn(W, mean, labels @ x / len(x)).resolvent(*conjugates)[s.overlap_vp.name]
+        Drawn(W, mean, labels @ x / len(x)).resolvent(*conjugates)[BULK_COLUMNS.index(s.overlap_vp)]
         for W in (rows - mean, even_rows(rows - mean, start, x, labels))
     )
     return own - even
@@ -268,7 +268,7 @@ def spike_and_target(quantity: sp.Basic, profile: Profile) -> Mapping[str, tuple
 
     On real networks it costs too many draws to be measured quickly.
     """
-    found = dict(drawn_rows(quantity, profile))
+    found = dict(DRAWN_ROWS(quantity, profile))
     if profile.seeds <= PROFILES["quick"].seeds:
         return found
     step, *conjugates = _TURNED

@@ -23,8 +23,8 @@ from giantsteps.verify.checks.points import Point
 from giantsteps.verify.checks.scaling_check import Scaled
 from giantsteps.verify.checks.simulation import column
 from giantsteps.verify.protocol.claim import Profile
-from giantsteps.verify.second_route.gradient_step.real import steadied
 from giantsteps.verify.second_route.grids import Array, average, grid, half_line
+from giantsteps.verify.second_route.sampled import series
 from giantsteps.verify.second_route.values import value
 
 he = np.polynomial.hermite_e
@@ -250,26 +250,34 @@ class Regime:
     shortfall: float
     samples: float
     tau: tuple[float, float]
-    dimensions: tuple[int, ...]
-    draws: tuple[int, ...]  # per seed of the profile, at each dimension
+    sizes: tuple[tuple[int, int], ...]  # dimensions, with draws per seed of the profile
+
+    @property
+    def name(self) -> str:
+        """The problem and the shortfall."""
+        return f"{self.problem}, delta = {self.shortfall:g}"
+
+    @property
+    def values(self) -> dict[str, float]:
+        """What an exponent depends on."""
+        return {s.leap.name: float(PROBLEMS[self.problem].leap), s.shortfall.name: self.shortfall}
 
 
 ENOUGH = (
-    Regime(_LEAP_ONE, 0.0, 8.0, (1.5, -1.0), (1000, 4000, 16000), (12, 12, 12)),
-    Regime(_LEAP_TWO, 0.0, 2.0, (1.0, 0.5), (100, 250, 600), (24, 10, 5)),
+    Regime(_LEAP_ONE, 0.0, 8.0, (1.5, -1.0), ((1000, 12), (4000, 12), (16000, 12))),
+    Regime(_LEAP_TWO, 0.0, 2.0, (1.0, 0.5), ((100, 24), (250, 10), (600, 5))),
 )
 TOO_FEW = (
-    Regime(_LEAP_ONE, 0.5, 8.0, (1.5, -1.0), (10_000, 80_000, 640_000), (12, 12, 12)),
-    Regime(_LEAP_TWO, 0.5, 6.0, (2.0, 1.0), (300, 800, 2000), (12, 8, 4)),
+    Regime(_LEAP_ONE, 0.5, 8.0, (1.5, -1.0), ((10_000, 12), (80_000, 12), (640_000, 12))),
+    Regime(_LEAP_TWO, 0.5, 6.0, (2.0, 1.0), ((300, 12), (800, 8), (2000, 4))),
 )
-FAR_TOO_FEW = (Regime(_LEAP_TWO, 1.5, 6.0, (2.0, 1.0), (10_000, 1_000_000, 100_000_000), (160, 80, 60)),)
+FAR_TOO_FEW = (Regime(_LEAP_TWO, 1.5, 6.0, (2.0, 1.0), ((10_000, 160), (1_000_000, 80), (100_000_000, 60))),)
 # Noise scatters by a hundredth: fewer draws of more samples.
-FAR_TOO_FEW_QUIET = (Regime(_LEAP_TWO, 1.5, 6.0, (2.0, 1.0), (10**6, 10**7, 10**8), (12, 8, 8)),)
+FAR_TOO_FEW_QUIET = (Regime(_LEAP_TWO, 1.5, 6.0, (2.0, 1.0), ((10**6, 12), (10**7, 8), (10**8, 8))),)
 # So many samples that noise does not turn the sign of pi_2: its logarithm is nearly linear in the controls.
-STAIRS = Regime(_STAIR, 0.0, 450.0, (1.5, 0.0), (160, 500, 1500), (8, 5, 3))
+STAIRS = Regime(_STAIR, 0.0, 450.0, (1.5, 0.0), ((160, 8), (500, 5), (1500, 3)))
 
 
-@lru_cache(maxsize=1024)
 def stair(d: int, seed: int) -> tuple[float, tuple[float, float, float]]:
     """|pi_2|/|pi_1| of the staircase y = z1 + z1 z2, and three controls of mean zero.
 
@@ -296,25 +304,15 @@ def stair(d: int, seed: int) -> tuple[float, tuple[float, float, float]]:
 def stairs(quantity: sp.Basic, profile: Profile) -> Mapping[str, Scaled]:
     """The share outside the space of the first tensor, its logarithm less what is linear in the controls."""
     column(quantity, s.across_rate)
-    samples = []
-    for d, draws in zip(STAIRS.dimensions, STAIRS.draws, strict=True):
-        found, controls = zip(*(stair(d, k) for k in profile.draws(draws)), strict=True)
-        samples.append(tuple(np.exp(steadied(np.log(found), np.array(controls)))))
-    values = {s.leap.name: float(PROBLEMS[STAIRS.problem].leap), s.shortfall.name: STAIRS.shortfall}
-    return {f"{STAIRS.problem}, delta = {STAIRS.shortfall:g}": Scaled(STAIRS.dimensions, tuple(samples), values)}
+    return {STAIRS.name: series(STAIRS.sizes, stair, STAIRS.values, profile, controlled=True)}
 
 
 def scaled(regimes: tuple[Regime, ...], quantity: sp.Basic, profile: Profile) -> dict[str, Scaled]:
     """The quantity of which an exponent is asked for, in several regimes, one series each."""
     measures = tuple(QUANTITIES.values())[column(quantity, *QUANTITIES)]
-    found = {}
-    for regime in regimes:
-        leap = PROBLEMS[regime.problem].leap
-        samples = []
-        for d, draws in zip(regime.dimensions, regime.draws, strict=True):
-            n = round(regime.samples * d ** (leap - regime.shortfall))
-            steps = (one_step(regime.problem, regime.tau, d, n, k) for k in profile.draws(draws))
-            samples.append(tuple(map(measures, steps)))
-        values = {s.leap.name: float(leap), s.shortfall.name: regime.shortfall}
-        found[f"{regime.problem}, delta = {regime.shortfall:g}"] = Scaled(regime.dimensions, tuple(samples), values)
-    return found
+
+    def measured(regime: Regime, d: int, seed: int) -> float:
+        n = round(regime.samples * d ** (PROBLEMS[regime.problem].leap - regime.shortfall))
+        return measures(one_step(regime.problem, regime.tau, d, n, seed))
+
+    return {each.name: series(each.sizes, partial(measured, each), each.values, profile) for each in regimes}

@@ -19,8 +19,8 @@ from giantsteps.verify.checks.scaling_check import Scaled
 from giantsteps.verify.checks.simulation import column
 from giantsteps.verify.protocol.claim import Profile
 from giantsteps.verify.second_route.gradient_step.leap import HIDDEN, UNCOVERED, first_tensor, one_step
-from giantsteps.verify.second_route.gradient_step.real import steadied
 from giantsteps.verify.second_route.grids import Array
+from giantsteps.verify.second_route.sampled import series
 
 Target = Callable[..., Array]
 
@@ -103,14 +103,14 @@ _QUIET = ((100, 3), (200, 2), (400, 1))
 _DIRECT = ((50, 2), (70, 1), (100, 1))
 
 
-def _second(problem: str, d: int, seed: int) -> tuple[float, float]:
+def _second(problem: str, d: int, seed: int) -> tuple[float, tuple[float]]:
     """|pi_2|/|g| at n = 16 d^2, from the law of the experiment given the target's directions, and its control."""
     first, second, rest, control = one_step(problem, _TAU, d, 16 * d * d, seed)
-    return second / math.hypot(first, second, rest), control
+    return second / math.hypot(first, second, rest), (control,)
 
 
 @lru_cache(maxsize=512)
-def _second_fitted(d: int, seed: int) -> tuple[float, float]:
+def _second_fitted(d: int, seed: int) -> tuple[float, tuple[float]]:
     """|pi_2|/|g| for y = x1 + x2^2 - 1 less its linear part as fitted on the same 8 d^2 samples; all coordinates.
 
     Its control is the same average with x2 left out of the neuron: x2 -> -x2 turns its sign.
@@ -124,7 +124,7 @@ def _second_fitted(d: int, seed: int) -> tuple[float, float]:
     left, field = y - x @ (x.T @ y) / len(y), x @ w
     gradient = (left * (field > 0)) @ x
     control = float(np.mean(left * (field - w[1] * x[:, 1] > 0) * x[:, 1]))
-    return float(abs(gradient[1]) / np.linalg.norm(gradient)), control
+    return float(abs(gradient[1]) / np.linalg.norm(gradient)), (control,)
 
 
 def preprocessing(quantity: sp.Basic, profile: Profile) -> Mapping[str, Scaled]:
@@ -134,17 +134,11 @@ def preprocessing(quantity: sp.Basic, profile: Profile) -> Mapping[str, Scaled]:
     """
     column(quantity, s.overlap_rate)
 
-    def series(
-        sizes: tuple[tuple[int, int], ...], share: Callable[[int, int], tuple[float, float]], done: float
-    ) -> Scaled:
-        samples = []
-        for d, draws in sizes:
-            found, controls = np.array([share(d, k) for k in profile.draws(draws)]).T
-            samples.append(tuple(np.exp(steadied(np.log(found), controls[:, None]))))
-        return Scaled(tuple(d for d, _ in sizes), tuple(samples), {s.preprocessed.name: done})
-
     return {
-        "labels as they are": series(_LARGE, partial(_second, HIDDEN), 0.0),
-        "linear part subtracted": series(_QUIET, partial(_second, UNCOVERED), 1.0),
-        "linear part fitted": series(_DIRECT, _second_fitted, 1.0),
+        name: series(sizes, share, {s.preprocessed.name: done}, profile, controlled=True)
+        for name, sizes, share, done in (
+            ("labels as they are", _LARGE, partial(_second, HIDDEN), 0.0),
+            ("linear part subtracted", _QUIET, partial(_second, UNCOVERED), 1.0),
+            ("linear part fitted", _DIRECT, _second_fitted, 1.0),
+        )
     }

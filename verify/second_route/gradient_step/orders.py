@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from functools import lru_cache
+from dataclasses import replace
+from functools import lru_cache, partial
 
 import numpy as np
 import sympy as sp
@@ -16,8 +17,8 @@ from giantsteps.verify.checks.scaling_check import Scaled
 from giantsteps.verify.checks.simulation import column
 from giantsteps.verify.protocol.claim import Profile
 from giantsteps.verify.second_route.gradient_step import leap as leap_numbers
-from giantsteps.verify.second_route.gradient_step.real import steadied
 from giantsteps.verify.second_route.grids import Array, average, grid
+from giantsteps.verify.second_route.sampled import series
 
 he = np.polynomial.hermite_e
 
@@ -67,17 +68,12 @@ def steps(quantity: sp.Basic, profile: Profile) -> Mapping[str, Scaled]:
     """Spike strengths or alignments for two readouts, their logarithms less what is linear in the controls."""
     which = column(quantity, s.spike_rate, s.alignment_rate)
 
-    def samples(readout: int, d: int, draws: range) -> tuple[float, ...]:
-        found, controls = zip(*(giant_step(d, k) for k in draws), strict=True)
-        logs = np.log([each[readout][which] for each in found])
-        return tuple(np.exp(steadied(logs, np.array(controls))))
+    def measured(readout: int, d: int, seed: int) -> tuple[float, tuple[float, float]]:
+        found, controls = giant_step(d, seed)
+        return found[readout][which], controls
 
     return {
-        f"readout p^-{rate:g}": Scaled(
-            tuple(d for d, _ in _SIZES),
-            tuple(samples(i, d, profile.draws(draws)) for d, draws in _SIZES),
-            {s.readout_rate.name: rate},
-        )
+        f"readout p^-{rate:g}": series(_SIZES, partial(measured, i), {s.readout_rate.name: rate}, profile, True)
         for i, rate in enumerate(READOUT_RATES)
     }
 
@@ -184,10 +180,9 @@ def needed_steps(quantity: sp.Basic, profile: Profile) -> Mapping[str, Scaled]:
     column(quantity, s.step_rate)
     signals = leap_numbers.scaled(leap_numbers.ENOUGH, s.signal_rate, profile)
     return {
-        name: Scaled(
-            series.dimensions,
-            tuple(tuple(d / v for v in values) for d, values in zip(series.dimensions, series.samples, strict=True)),
-            series.values,
+        name: replace(
+            found,
+            samples=tuple(tuple(d / v for v in each) for d, each in zip(found.dimensions, found.samples, strict=True)),
         )
-        for name, series in signals.items()
+        for name, found in signals.items()
     }

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from functools import lru_cache
+from functools import lru_cache, partial
 
 import numpy as np
 import sympy as sp
@@ -20,6 +20,7 @@ from giantsteps.verify.checks.scaling_check import Scaled
 from giantsteps.verify.checks.simulation import column
 from giantsteps.verify.protocol.claim import Profile
 from giantsteps.verify.second_route.grids import Array, average, normal_rule
+from giantsteps.verify.second_route.sampled import series
 
 he = np.polynomial.hermite_e
 
@@ -96,14 +97,14 @@ AMPLITUDES = ((1, QUADRATIC, 0.65, 3.5), (2, QUADRATIC, 0.65, 3.5), (1, QUADRATI
 def amplitude_series(quantity: sp.Basic, profile: Profile) -> Mapping[str, Scaled]:
     """Amplitudes of Taylor terms, above the bulk and below it."""
     column(quantity, s.taylor_rate)
-    dimensions = tuple(2 * d // 5 for d in profile.dimensions)
+    sizes = [(2 * d // 5, 8) for d in profile.dimensions]
+
+    def amplitude(k: int, means: tuple[float, ...], rate: float, length: float, d: int, seed: int) -> float:
+        return abs(amplitudes(means, rate, length, d, seed)[k - 1])
+
     return {
-        f"k = {k}, s = {rate:g}": Scaled(
-            dimensions,
-            tuple(
-                tuple(abs(amplitudes(means, rate, length, d, i)[k - 1]) for i in profile.draws(8)) for d in dimensions
-            ),
-            {s.taylor_order.name: k, s.eta_rate.name: rate},
+        f"k = {k}, s = {rate:g}": series(
+            sizes, partial(amplitude, k, means, rate, length), {s.taylor_order.name: k, s.eta_rate.name: rate}, profile
         )
         for k, means, rate, length in AMPLITUDES
     }
@@ -130,10 +131,8 @@ def margin_series(quantity: sp.Basic, profile: Profile) -> Mapping[str, Scaled]:
         return abs(amplitudes(QUADRATIC, rate, length, d, seed)[1]) / edge(QUADRATIC, d, seed)
 
     return {
-        f"k = 2, s = {rate:g}": Scaled(
-            tuple(d for d, _ in MARGIN_SIZES),
-            tuple(tuple(margin(rate, length, d, i) for i in profile.draws(draws)) for d, draws in MARGIN_SIZES),
-            {s.taylor_order.name: 2, s.eta_rate.name: rate},
+        f"k = 2, s = {rate:g}": series(
+            MARGIN_SIZES, partial(margin, rate, length), {s.taylor_order.name: 2, s.eta_rate.name: rate}, profile
         )
         for rate, length in MARGINS
     }

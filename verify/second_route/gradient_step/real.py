@@ -12,7 +12,6 @@ import numpy as np
 from giantsteps.derivations.bulk import symbols as s
 from giantsteps.numerics.experiments.ensembles import pull
 from giantsteps.verify.second_route.grids import LINE, WEIGHT, Array, Curve
-from giantsteps.verify.second_route.values import by_glyph
 
 # V2, V1 and the overlaps of v, theta_perp and delta, as `Drawn.resolvent` gives them.
 BULK_COLUMNS = (s.V2, s.V1, s.overlap_vv, s.overlap_vp, s.overlap_pp, s.overlap_vd, s.overlap_pd, s.overlap_dd)
@@ -173,29 +172,6 @@ def fresh_controls(rows: Array, fresh: Array, student: Curve, x: Array, labels: 
     return np.asarray(_products(stepped(rows), v) - _products(stepped(fresh), v).mean(axis=0))
 
 
-def steadied(samples: Array, controls: Array) -> Array:
-    """K - m numbers of the samples' mean, from samples (K,) less what is linear in their m controls (K, m), which have
-    mean zero.
-
-    Where samples are mu + c.b + Gaussian noise of variance s^2, these are independent, of mean mu and of the variance
-    s^2 (K - m)/k, k = 1.(1 - P) 1 with P the projector on the controls, whatever b: what of the samples is orthogonal
-    to the controls, turned so that each entry has the same mean. Their own mean is the intercept of the regression, its
-    error the regression's, on its K - m - 1 degrees of freedom: fitting costs as many as there are controls, so that a
-    test keeps its level however few the samples. Raises ValueError where fewer than two numbers are left.
-    """
-    count, fitted = controls.shape
-    if count < fitted + 2:
-        raise ValueError(f"{count} samples leave no scatter beside {fitted} controls: {fitted + 2} are needed")
-    across = np.linalg.qr(controls, mode="complete")[0][:, fitted:]
-    left, ones = samples @ across, across.sum(axis=0)
-    size, each = float(np.linalg.norm(ones)), (count - fitted) ** -0.5
-    # The reflection that takes what is left of (1, .. 1) to equal entries, of the sign that cancels nothing.
-    sign = 1.0 if ones.sum() > 0.0 else -1.0
-    mirror = ones / size + sign * each
-    turned = left - 2.0 * (mirror @ left) / (mirror @ mirror) * mirror
-    return np.asarray(-sign * turned / (each * size))
-
-
 def row_covariances(powers: Sequence[Array], batch: Array) -> tuple[Array, Array, Array, Array]:
     """d times Var b.theta, Cov(b.theta, |b|^2), Cov(b.v~, |b|^2), Var |b|^2 over rows b = sum_k e^k powers[k].
 
@@ -239,8 +215,8 @@ class Drawn:
         first, second, third, fourth = (float(x[0]) for x in row_covariances((self.rows,), self.batch))
         return first, second, third, fourth
 
-    def resolvent(self, conjugate: float, shift: float) -> dict[str, float]:
-        """V2, V1 and K of (C W Pi W^T + D)^-1 at given conjugates; keys are glyphs."""
+    def resolvent(self, conjugate: float, shift: float) -> tuple[float, ...]:
+        """`BULK_COLUMNS` of (C W Pi W^T + D)^-1 at given conjugates."""
         W, p = self.rows, len(self.rows)
         v = self.mean / np.linalg.norm(self.mean)
         perp = -v[0] * v
@@ -251,5 +227,4 @@ class Drawn:
         gram = planar @ planar.T
         inverse = positive_inverse(conjugate * gram + shift * np.eye(p))
         K = columns.T @ inverse @ columns
-        entries = (np.trace(inverse) / p, np.sum(gram * inverse) / p, *(K[i, j] for i, j in _PAIRS))
-        return by_glyph(dict(zip(BULK_COLUMNS, entries, strict=True)))
+        return np.trace(inverse) / p, np.sum(gram * inverse) / p, *(K[i, j] for i, j in _PAIRS)

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from functools import lru_cache
+from collections.abc import Mapping
+from dataclasses import replace
 
 import numpy as np
-import sympy as sp
 
 from giantsteps.derivations.gradient_step import symbols as s
 from giantsteps.numerics.experiments.ensembles import unit_rows
 from giantsteps.verify.checks.evaluate import Functions
 from giantsteps.verify.checks.points import Point
-from giantsteps.verify.checks.simulation import Measured, at_sizes, column
-from giantsteps.verify.protocol.claim import Domain, Profile, Range
+from giantsteps.verify.protocol.claim import Domain, Range
 from giantsteps.verify.second_route.gradient_step.real import after_step
 from giantsteps.verify.second_route.grids import (
     INTERPRETATIONS,
@@ -27,6 +25,9 @@ from giantsteps.verify.second_route.grids import (
     hermite_numbers,
     interpretation,
 )
+from giantsteps.verify.second_route.networks.step import Step
+from giantsteps.verify.second_route.sampled import Beside, Sampled
+from giantsteps.verify.second_route.values import by_glyph
 
 # samples x inputs; all coordinates of all samples are summed over, four at most
 SIZES = ("1x2", "1x3", "1x4", "2x2")
@@ -123,98 +124,65 @@ def row_moments(point: Point) -> Mapping[str, float]:
 
 # One real gradient step at finite d, with the full residual, at |w| = 1 and a = 1/sqrt(p). Two models: one centred
 # target, one that is not; students are odd.
-MODELS: dict[str, tuple[str, str, float, float, float]] = {
-    "tanh student, tanh target": ("tanh", "tanh", 2.0, 2.0, 1.5),
-    "erf student, shifted sine target": ("erf", "shifted sin", 1.0, 1.5, 0.8),
+MODELS = {
+    "tanh student, tanh target": Step("tanh", "tanh", 2.0, 2.0 / 1.5, 1.5),
+    "erf student, shifted sine target": Step("erf", "shifted sin", 1.0, 1.5 / 0.8, 0.8),
 }
 
 
-# (activation, target, (d, p, n0), eta, noise, seed) to what one draw measures.
-Draw = Callable[[str, str, tuple[int, int, int], float, float, int], tuple[float, ...]]
-
-
-def _drawn(
-    target: str, sizes: tuple[int, int, int], noise: float, seed: np.random.SeedSequence
-) -> tuple[Array, Array, Array]:
+def _drawn(stream: int, step: Step, d: int, seed: int) -> tuple[Array, Array, Array]:
     """A first layer of unit rows, the inputs of a batch and their labels."""
-    (d, p, n0), rng = sizes, np.random.default_rng(seed)
-    rows, x = unit_rows(rng, p, d), rng.standard_normal((n0, d))
-    return rows, x, SMOOTH[target].value(x[:, 0]) + np.sqrt(noise) * rng.standard_normal(n0)
+    rng = np.random.default_rng(np.random.SeedSequence(stream, spawn_key=(d, seed)))
+    rows, x = unit_rows(rng, round(step.beta * d), d), rng.standard_normal((round(step.alpha0 * d), d))
+    return rows, x, SMOOTH[step.target].value(x[:, 0]) + np.sqrt(step.noise) * rng.standard_normal(len(x))
 
 
-@lru_cache(maxsize=1024)
-def one_step(
-    activation: str, target: str, sizes: tuple[int, int, int], eta: float, noise: float, seed: int
-) -> tuple[float, float, float]:
+def one_step(step: Step, d: int, seed: int) -> tuple[float, float, float]:
     """Spike strength, alignment and bulk variance of W1 after the step.
 
     The mean row of W1 is r v up to O(1/d); the rows minus their mean are the bulk.
     """
-    d, p, _ = sizes
-    rows, x, labels = _drawn(target, sizes, noise, np.random.SeedSequence(20, spawn_key=(d, seed)))
-    rows = after_step(rows, SMOOTH[activation], x, labels, eta * d / p)
+    rows, x, labels = _drawn(20, step, d, seed)
+    rows = after_step(rows, SMOOTH[step.student], x, labels, step.rate)
     mean = rows.mean(axis=0)
     strength = float(np.linalg.norm(mean))
-    bulk = float(np.sum((rows - mean) ** 2) / (p - 1))
+    bulk = float(np.sum((rows - mean) ** 2) / (len(rows) - 1))
     return strength, float(mean[0]) / strength, bulk
 
 
-def experiment(noise: float, quantity: sp.Basic, profile: Profile) -> Mapping[str, tuple[Measured, ...]]:
-    """r, gamma or c of both models, at half the profile's dimensions.
+def _beside(step: Step, d: int) -> Beside:
+    """The symbols of the right-hand sides, at the ratios realised by the sizes."""
+    at = step.at(d)
+    values = {
+        s.alpha0: at.alpha0, s.beta: at.beta, s.eta: at.rate * at.beta, s.noise: at.noise, s.n0: at.alpha0 * d, s.d: d,
+    }  # fmt: skip
+    return {**hermite_numbers(at.student, at.target), **by_glyph(values)}, interpretation(at.student, at.target)
+
+
+def experiment(noise: float = 0.0) -> Sampled[Step]:
+    """r, gamma and c of both models, at half the profile's dimensions.
 
     A draw costs d^3 and has a variance of order 1/d: at half the dimensions, three times as many draws (six per seed of
     the profile, against two) are both cheaper and more accurate.
     """
-    observable = column(quantity, s.r, s.gamma, s.c)
-    return _measured(profile, observable, one_step, noise)
-
-
-def _measured(profile: Profile, observable: int, draw: Draw, noise: float) -> Mapping[str, tuple[Measured, ...]]:
-    def one(model: tuple[str, str, float, float, float], d: int) -> Measured:
-        activation, target, alpha0, eta, beta = model
-        sizes = (d, round(beta * d), round(alpha0 * d))
-        samples = tuple(draw(activation, target, sizes, eta, noise, k)[observable] for k in profile.draws(6))
-        return Measured(d, samples, _values(activation, target, sizes, eta, noise), interpretation(activation, target))
-
-    return at_sizes(MODELS, profile, one)
+    models = {name: replace(step, noise=noise) for name, step in MODELS.items()}
+    return Sampled((s.r, s.gamma, s.c), models, one_step, _beside, draws=6)
 
 
 _ROWS = 64  # neurons that |delta|^2 is averaged over; they share the batch
 
 
-@lru_cache(maxsize=1024)
-def pieces_of_the_step(
-    activation: str, target: str, sizes: tuple[int, int, int], eta: float, noise: float, seed: int
-) -> tuple[float, float, float]:
+def pieces_of_the_step(step: Step, d: int, seed: int) -> tuple[float, float, float]:
     """|v~|^2, the mean of |delta|^2 over some rows, and d |(1/n0) sum f x|^2 for one batch and one first layer."""
-    (d, p, n0), student = sizes, SMOOTH[activation]
-    rows, x, labels = _drawn(target, sizes, noise, np.random.SeedSequence(21, spawn_key=(d, seed)))
-    received, h1 = x @ rows.T, hermite_numbers(activation, target)[s.h1.name]
+    rows, x, labels = _drawn(21, step, d, seed)
+    n0, student = len(x), SMOOTH[step.student]
+    received, h1 = x @ rows.T, hermite_numbers(step.student, step.target)[s.h1.name]
     direction = labels @ x / n0
     force = student.value(received).mean(axis=1) @ x / n0
     centred = student.prime(received[:, :_ROWS]) - h1
-    delta = eta * d / p / n0 * (centred * labels[:, None]).T @ x
+    delta = step.rate / n0 * (centred * labels[:, None]).T @ x
     return (float(direction @ direction), float(np.mean(np.sum(delta**2, axis=1))), float(d * force @ force))
 
 
-def pieces(quantity: sp.Basic, profile: Profile) -> Mapping[str, tuple[Measured, ...]]:
-    """|v~|^2, |delta|^2 or d |(1/n0) sum f x|^2 of both models.
-
-    Half the dimensions and more draws, as in :func:`experiment`.
-    """
-    observable = column(quantity, s.v_square, s.delta_square, s.output_force_rate)
-    return _measured(profile, observable, pieces_of_the_step, 0.0)
-
-
-def _values(activation: str, target: str, sizes: tuple[int, int, int], eta: float, noise: float) -> dict[str, float]:
-    """The symbols of the right-hand sides, at the ratios realised by the sizes."""
-    d, p, n0 = sizes
-    return {
-        **hermite_numbers(activation, target),
-        s.alpha0.name: n0 / d,
-        s.beta.name: p / d,
-        s.eta.name: eta,
-        s.noise.name: noise,
-        s.n0.name: n0,
-        s.d.name: d,
-    }
+# Half the dimensions and more draws, as in `experiment`.
+PIECES = Sampled((s.v_square, s.delta_square, s.output_force_rate), MODELS, pieces_of_the_step, _beside, draws=6)

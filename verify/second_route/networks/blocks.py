@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from functools import lru_cache
 
 import numpy as np
-import sympy as sp
 
 from giantsteps.derivations.language import symbols as s
 from giantsteps.verify.checks.points import Point
-from giantsteps.verify.checks.simulation import Measured, at_sizes, column
-from giantsteps.verify.protocol.claim import Domain, Profile, Range
+from giantsteps.verify.protocol.claim import Domain, Range
+from giantsteps.verify.second_route.sampled import Beside, Sampled
 from giantsteps.verify.second_route.values import LETTERS
 
 _BULK_RANGES = (
@@ -36,33 +34,26 @@ _SAMPLED = {
 }
 
 
-@lru_cache(maxsize=16)
-def _resolvent_samples(name: str, dimension: int, draws: range) -> tuple[float, ...]:
+def _resolvent(name: str, dimension: int, seed: int) -> tuple[float, ...]:
     values = {x.name: number for x, number in _SAMPLED[name].items()}
     p = round(values[s.beta.name] * dimension)
     group = (np.arange(p) >= round(values[s.fraction[0].name] * p)).astype(int)
     C = np.array([[values[s.V1_hat_of[a][b].name] for b in LETTERS] for a in LETTERS])
     shift = values[s.ridge.name] + np.array([values[x.name] for x in s.V2_hat_of])
     norms = np.sqrt([values[x.name] for x in s.c_of])
-    samples = []
-    for seed in draws:
-        rows = np.random.default_rng((2402, dimension, seed)).normal(size=(p, dimension))
-        rows *= (norms[group] / np.linalg.norm(rows, axis=1))[:, None]
-        inverse = np.linalg.inv(np.diag(shift[group]) + C[np.ix_(group, group)] * (rows @ rows.T))
-        samples.append(float(np.trace(inverse[group == 0][:, group == 0])) / p)
-    return tuple(samples)
+    rows = np.random.default_rng((2402, dimension, seed)).normal(size=(p, dimension))
+    rows *= (norms[group] / np.linalg.norm(rows, axis=1))[:, None]
+    inverse = np.linalg.inv(np.diag(shift[group]) + C[np.ix_(group, group)] * (rows @ rows.T))
+    return (float(np.trace(inverse[group == 0][:, group == 0])) / p,)
 
 
-def resolvents(
-    values_at: Callable[[Point], Mapping[str, float]], quantity: sp.Basic, profile: Profile
-) -> Mapping[str, tuple[Measured, ...]]:
+def resolvents(values_at: Callable[[Point], Mapping[str, float]]) -> Sampled[str]:
     """(1/p) tr of the resolvent over the first group's neurons, of sampled bulks; beside it the numbers at a point."""
-    column(quantity, s.V2_of[0])
 
-    def one(name: str, d: int) -> Measured:
+    def beside(name: str, d: int) -> Beside:
         values = {x.name: number for x, number in _SAMPLED[name].items()}
         p = round(values[s.beta.name] * d)
         at = values | {s.fraction[0].name: round(values[s.fraction[0].name] * p) / p, s.beta.name: p / d}
-        return Measured(d, _resolvent_samples(name, d, profile.draws(1)), {**at, **values_at(at)})
+        return {**at, **values_at(at)}, {}
 
-    return at_sizes({name: name for name in _SAMPLED}, profile, one)
+    return Sampled((s.V2_of[0],), {name: name for name in _SAMPLED}, _resolvent, beside, draws=1)

@@ -9,27 +9,18 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from functools import lru_cache
+from functools import lru_cache, partial
 
 import numpy as np
 import sympy as sp
 
 from giantsteps.derivations.bulk import symbols as s
 from giantsteps.numerics.experiments.ensembles import unit_rows
-from giantsteps.verify.checks.simulation import Measured, at_sizes, column
-from giantsteps.verify.protocol.claim import Profile
-from giantsteps.verify.second_route.gradient_step.real import (
-    BULK_COLUMNS,
-    Drawn,
-    after_step,
-    batch_controls,
-    fresh_controls,
-    positive_inverse,
-    row_covariances,
-    steadied,
-)
+from giantsteps.verify.second_route.gradient_step import real
+from giantsteps.verify.second_route.gradient_step.real import BULK_COLUMNS, Drawn
 from giantsteps.verify.second_route.grids import SMOOTH, Array, hermite_numbers, interpretation
 from giantsteps.verify.second_route.networks.step import Step, batch_forms, equivalent, law
+from giantsteps.verify.second_route.sampled import Beside, Sampled
 
 # Rows are drawn at p = 2 d, once for all rates of a batch. The models are such that every term of h and of v_c is a
 # third or more of it in one of them: E[z^2 s^2] - E[z^2 s]^2 at a small batch and a small rate, E[z^2 s]^2 |v~|^2 at a
@@ -61,7 +52,7 @@ def first_step(
     rows = rng.standard_normal((p, d)) / math.sqrt(d) if gaussian else unit_rows(rng, p, d)
     x = rng.standard_normal((n0, d))
     labels = SMOOTH[step.target].value(x[:, 0])
-    return rows, after_step(rows, SMOOTH[step.student], x, labels, 1.0, letters) - rows, x, labels
+    return rows, real.after_step(rows, SMOOTH[step.student], x, labels, 1.0, letters) - rows, x, labels
 
 
 def _drawn(step: Step, start: Array, move: Array, x: Array, labels: Array) -> Drawn:
@@ -83,15 +74,19 @@ def norm_controls(rows: Array, x: Array, labels: Array) -> Array:
 @lru_cache(maxsize=2048)
 def _covariances(unit: Step, d: int, seed: int, gaussian: bool) -> tuple[tuple[Array, ...], Array]:
     *powers, x, labels = first_step(unit, d, seed, gaussian)
-    found = row_covariances([rows - rows.mean(axis=0) for rows in powers], labels @ x / len(x))
-    controls = batch_controls(x, labels, SMOOTH[unit.target])
+    found = real.row_covariances([rows - rows.mean(axis=0) for rows in powers], labels @ x / len(x))
+    controls = real.batch_controls(x, labels, SMOOTH[unit.target])
     return found, np.concatenate([controls, norm_controls(powers[0], x, labels)]) if gaussian else controls
 
 
-def row_statistics(step: Step, d: int, seed: int, gaussian: bool) -> tuple[Array, Array]:
-    """The covariances of |b|^2 over the rows of one network, polynomials in its rate, and controls of its batch."""
+def row_statistics(gaussian: bool, step: Step, d: int, seed: int) -> tuple[Array, Array]:
+    """The covariances of |b|^2 over the rows of one network, polynomials in its rate, and controls of its batch.
+
+    Of initial rows on the sphere those of `ROWS`; of Gaussian ones the last two, which differ.
+    """
     found, controls = _covariances(replace(step, rate=1.0), d, seed, gaussian)
-    return np.array([np.polynomial.polynomial.polyval(step.rate, x) for x in found]), controls
+    chosen = found[2:] if gaussian else found
+    return np.array([np.polynomial.polynomial.polyval(step.rate, x) for x in chosen]), controls
 
 
 def ratios(step: Step, d: int) -> dict[str, float]:
@@ -107,39 +102,33 @@ def ratios(step: Step, d: int) -> dict[str, float]:
 
 # Draws per seed of the profile: a draw costs d^3, so that many small ones say more than few large ones.
 _ROW_SEEDS = 32
-# What :func:`row_statistics` gives, for initial rows on the sphere; for Gaussian ones the last two differ.
-_ROWS_ON_SPHERE = (s.row_form, s.norm_overlap, s.norm_spike_overlap, s.norm_variance)
-_GAUSSIAN_ROWS = (None, None, s.spike_overlap_gaussian, s.norm_variance_gaussian)
 
 
-def row_experiment(quantity: sp.Basic, profile: Profile) -> Mapping[str, tuple[Measured, ...]]:
-    """One statistic of the rows, at a quarter of the profile's dimensions and many seeds, for every model."""
-    gaussian = quantity in _GAUSSIAN_ROWS
-    at = _GAUSSIAN_ROWS.index(quantity) if gaussian else column(quantity, *_ROWS_ON_SPHERE)
+def _beside_rows(gaussian: bool, step: Step, d: int) -> Beside:
+    rows = law(step.at(d)) if gaussian else {}
+    known = {x.name: rows[x.name] for x in (s.norm_variance, s.norm_spike_overlap) if gaussian}
+    return ratios(step, d) | known, interpretation(step.student, step.target)
 
-    def one(step: Step, d: int) -> Measured:
-        drawn = [row_statistics(step, d, k, gaussian) for k in profile.draws(_ROW_SEEDS)]
-        statistics, controls = (np.array(x) for x in zip(*drawn, strict=True))
-        samples = tuple(steadied(statistics[:, at], controls))
-        values = ratios(step, d)
-        if gaussian:
-            rows = law(step.at(d))
-            values |= {x.name: rows[x.name] for x in (s.norm_variance, s.norm_spike_overlap)}
-        return Measured(d, samples, values, interpretation(step.student, step.target))
 
-    return at_sizes(ROW_MODELS, profile, one, 4)
+def _rows(gaussian: bool, *columns: sp.Symbol) -> Sampled[Step]:
+    drawn, beside = partial(row_statistics, gaussian), partial(_beside_rows, gaussian)
+    return Sampled(columns, ROW_MODELS, drawn, beside, _ROW_SEEDS, 4, controlled=True)
+
+
+ROWS = _rows(False, s.row_form, s.norm_overlap, s.norm_spike_overlap, s.norm_variance)
+GAUSSIAN_ROWS = _rows(True, s.spike_overlap_gaussian, s.norm_variance_gaussian)
 
 
 BATCH_MODELS = {"tanh target": ("tanh", 2.0), "sine target": ("sin", 0.7)}
 
 
-@lru_cache(maxsize=256)
-def batch_resolvent(target: str, d: int, n0: int, seed: int) -> tuple[float, float, float, float, float]:
+def batch_resolvent(batch: tuple[str, float], d: int, seed: int) -> tuple[float, float, float, float, float]:
     """(1/d) tr Q, theta.Q theta, theta.Q v~, theta.Q w3, v~.Q w3 of one batch at t = SHIFT."""
+    target, n0 = batch[0], round(batch[1] * d)
     x = np.random.default_rng(np.random.SeedSequence(37, spawn_key=(d, seed))).standard_normal((n0, d))
     y = SMOOTH[target].value(x[:, 0])
     weighted = x * y[:, None]
-    resolvent = positive_inverse(weighted.T @ weighted / n0 + SHIFT * np.eye(d))
+    resolvent = real.positive_inverse(weighted.T @ weighted / n0 + SHIFT * np.eye(d))
     v, w3 = y @ x / n0, y**3 @ x / n0
     along = resolvent[0]
     return (
@@ -151,16 +140,15 @@ def batch_resolvent(target: str, d: int, n0: int, seed: int) -> tuple[float, flo
     )
 
 
-def batch_experiment(quantity: sp.Basic, profile: Profile) -> Mapping[str, tuple[Measured, ...]]:
-    """One form of Q at the profile's dimensions."""
-    at = column(quantity, s.batch_trace, s.batch_target, s.batch_mixed, s.batch_cube, s.batch_pair)
+def _beside_batch(batch: tuple[str, float], d: int) -> Beside:
+    target, alpha0 = batch
+    return batch_forms(target, round(alpha0 * d) / d, SHIFT), interpretation("tanh", target)
 
-    def one(batch: tuple[str, float], d: int) -> Measured:
-        target, n0 = batch[0], round(batch[1] * d)
-        samples = tuple(batch_resolvent(target, d, n0, k)[at] for k in profile.draws(2))
-        return Measured(d, samples, batch_forms(target, n0 / d, SHIFT), interpretation("tanh", target))
 
-    return at_sizes(BATCH_MODELS, profile, one, 1)
+BATCHES = Sampled(
+    (s.batch_trace, s.batch_target, s.batch_mixed, s.batch_cube, s.batch_pair), BATCH_MODELS, batch_resolvent,
+    _beside_batch, draws=2, share=1,
+)  # fmt: skip
 
 
 def fresh_rows(p: int, d: int, seed: int) -> Array:
@@ -169,43 +157,32 @@ def fresh_rows(p: int, d: int, seed: int) -> Array:
     return unit_rows(rng, 2 * p, d).reshape(2, p, d)
 
 
-@lru_cache(maxsize=4096)
-def bulk_resolvent(step: Step, d: int, conjugate: float, shift: float, seed: int) -> tuple[Mapping[str, float], Array]:
-    """V2, V1 and K on the rows of one real network, at given conjugates, keys are glyphs; controls of mean zero."""
+def bulk_resolvent(bulk: Bulk, d: int, seed: int) -> tuple[tuple[float, ...], Array]:
+    """V2, V1 and K on the rows of one real network, at given conjugates; controls of mean zero."""
+    step, *conjugates = bulk
     start, move, x, labels = first_step(step, d, seed)
     student, fresh = SMOOTH[step.student], fresh_rows(len(start), d, seed)
     controls = (
-        batch_controls(x, labels, SMOOTH[step.target]),
-        fresh_controls(start, fresh, student, x, labels, step.rate),
+        real.batch_controls(x, labels, SMOOTH[step.target]),
+        real.fresh_controls(start, fresh, student, x, labels, step.rate),
     )
-    return _drawn(step, start, move, x, labels).resolvent(conjugate, shift), np.concatenate(controls)
-
-
-# Draws per seed of the profile, as of the rows: many small ones.
-_BULK_SEEDS = 16
+    return _drawn(step, start, move, x, labels).resolvent(*conjugates), np.concatenate(controls)
 
 
 def bulk_of_rows(
-    models: Mapping[str, Bulk], resolvent: Callable[..., tuple[Mapping[str, float], Array]],
-    theory: Callable[..., Mapping[str, float]], quantity: sp.Basic, profile: Profile, times: int = 1,
-) -> Mapping[str, tuple[Measured, ...]]:  # fmt: skip
-    """One quantity of a network's bulk at a quarter of the profile's dimensions, beside what it is at the ratios
-    realised; by so many ``times`` the draws.
+    models: Mapping[str, Bulk], resolvent: Callable[[Bulk, int, int], tuple[tuple[float, ...], Array]], times: int = 1
+) -> Sampled[Bulk]:
+    """Quantities of a network's bulk at a quarter of the profile's dimensions, beside what they are at the ratios
+    realised; by so many ``times`` the draws, many small ones as of the rows.
     """
-    name = BULK_COLUMNS[column(quantity, *BULK_COLUMNS)].name
-
-    def one(bulk: Bulk, d: int) -> Measured:
-        step, *conjugates = bulk
-        drawn = (resolvent(step, d, *conjugates, k) for k in profile.draws(times * _BULK_SEEDS))
-        found, controls = zip(*drawn, strict=True)
-        samples = steadied(np.array([each[name] for each in found]), np.array(controls))
-        return Measured(d, tuple(samples), theory(step.at(d), *conjugates))
-
-    return at_sizes(models, profile, one, 4)
+    return Sampled(BULK_COLUMNS, models, resolvent, _beside_bulk, times * 16, 4, True)
 
 
-def bulk_experiment(
-    models: tuple[str, ...], quantity: sp.Basic, profile: Profile
-) -> Mapping[str, tuple[Measured, ...]]:
+def _beside_bulk(bulk: Bulk, d: int) -> Beside:
+    step, *conjugates = bulk
+    return equivalent(step.at(d), *conjugates), {}
+
+
+def bulks(*names: str) -> Sampled[Bulk]:
     """The same for the models named, with odd activations."""
-    return bulk_of_rows({name: BULK_MODELS[name] for name in models}, bulk_resolvent, equivalent, quantity, profile)
+    return bulk_of_rows({name: BULK_MODELS[name] for name in names}, bulk_resolvent)

@@ -19,9 +19,8 @@ from numpy.typing import NDArray
 from giantsteps.derivations.bulk import symbols as s
 from giantsteps.derivations.saddle_point import symbols as s_saddle
 from giantsteps.verify.checks.points import Point
-from giantsteps.verify.checks.simulation import Measured, at_sizes, column
-from giantsteps.verify.protocol.claim import Profile
 from giantsteps.verify.second_route.grids import Array, normal_line
+from giantsteps.verify.second_route.sampled import Beside, Sampled
 from giantsteps.verify.second_route.values import LETTERS, PAIRS, by_glyph, by_letter, by_pair, upper
 
 Function = Callable[[Array], Any]
@@ -358,7 +357,6 @@ def _drawn(drawing: Drawing, d: int, seed: int) -> tuple[Rows, Array, np.random.
     return drawn, drawn.shift + drawn.conjugates * (drawn.rows @ drawn.rows.T), rng
 
 
-@lru_cache(maxsize=4096)
 def traces_and_forms(drawing: Drawing, d: int, seed: int) -> tuple[float, ...]:
     """FORMS on one drawing of rows."""
     drawn, S, _ = _drawn(drawing, d, seed)
@@ -373,7 +371,6 @@ def traces_and_forms(drawing: Drawing, d: int, seed: int) -> tuple[float, ...]:
     )
 
 
-@lru_cache(maxsize=4096)
 def sizes(drawing: Drawing, d: int, seed: int) -> tuple[float, ...]:
     """SIZES of a readout without the spike, on one drawing of rows."""
     drawn, S, rng = _drawn(drawing, d, seed)
@@ -391,18 +388,12 @@ SIZES = (s_saddle.q2_of[0], s_saddle.q1_of[0][1])
 _SIGNS = 16
 
 
-def drawn_rows(
-    drawings: Mapping[str, Drawing], quantity: sp.Basic, profile: Profile
-) -> Mapping[str, tuple[Measured, ...]]:
-    """One of FORMS or SIZES at a quarter of the profile's dimensions, for each drawing."""
-    at = column(quantity, *FORMS, *SIZES)
-    measure, which, draws, fluctuation = (
-        (traces_and_forms, at, 4, 2) if at < len(FORMS) else (sizes, at - len(FORMS), 6, 1)
-    )
+def _beside(drawing: Drawing, d: int) -> Beside:
+    return limits(drawing) | entropic_slopes(drawing), functions_of(drawing)
 
-    def one(drawing: Drawing, d: int) -> Measured:
-        samples = tuple(measure(drawing, d, k)[which] for k in profile.draws(draws))
-        values = limits(drawing) | entropic_slopes(drawing)
-        return Measured(d, samples, values, functions_of(drawing), fluctuation)
 
-    return at_sizes(drawings, profile, one, 4)
+# At a quarter of the profile's dimensions.
+DRAWN_SIZES = Sampled(SIZES, DRAWINGS, sizes, _beside, draws=6, share=4)
+DRAWN_FORMS, TIED_FORMS = (
+    Sampled(FORMS, drawn, traces_and_forms, _beside, draws=4, share=4, fluctuation=2) for drawn in (DRAWINGS, TIED)
+)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import replace
 from functools import lru_cache
 from typing import Any
@@ -14,21 +14,20 @@ from giantsteps.derivations.bulk import symbols as s
 from giantsteps.derivations.saddle_point import symbols as s_saddle
 from giantsteps.numerics.experiments.ensembles import unit_rows
 from giantsteps.verify.checks.points import Point
-from giantsteps.verify.checks.simulation import Measured, at_sizes, column
 from giantsteps.verify.compiled import network_letters
-from giantsteps.verify.protocol.claim import Profile
 from giantsteps.verify.second_route.any_activation.letters import Pair
 from giantsteps.verify.second_route.gradient_step import real
 from giantsteps.verify.second_route.grids import SMOOTH, Array, hermite_numbers, interpretation
 from giantsteps.verify.second_route.networks.draws import first_step, fresh_rows, ratios
 from giantsteps.verify.second_route.networks.step import Step, law, step_at
+from giantsteps.verify.second_route.sampled import Beside, Sampled
 from giantsteps.verify.second_route.values import by_glyph, by_letter, by_pair
 
 Function = Callable[[Array], Any]
 
 # The first letter is the one that the claims are about; the seeds are others than those of networks of one letter.
 STEP_LETTERS = (-0.8, 0.5)
-_SHARE, _FIRST_SEED, _DRAWS = 0.75, 10_000, 14
+_SHARE, _FIRST_SEED = 0.75, 10_000
 # At the first every term of h and of v_c is a sixth or more of it, at the second all are measured to two per cent.
 STEPPED = {
     "sine student, tanh target": Step("sin", "tanh", 0.5, 1.2, 2.0),
@@ -64,19 +63,14 @@ def row_statistics(step: Step, d: int, seed: int) -> tuple[Array, Array]:
     return np.array([np.polynomial.polynomial.polyval(step.rate, x) for x in found]), controls
 
 
-def stepped_rows(quantity: sp.Basic, profile: Profile) -> Mapping[str, tuple[Measured, ...]]:
-    """One statistic of the rows of a letter at a quarter of the profile's dimensions, for every model."""
-    at = column(quantity, s.row_form_of, s.norm_overlap_of, s.norm_spike_overlap_of, s.norm_variance_of[0])
+def _beside_rows(step: Step, d: int) -> Beside:
+    return ratios(step, d) | {s.letter[0].name: STEP_LETTERS[0]}, interpretation(step.student, step.target)
 
-    def one(step: Step, d: int) -> Measured:
-        drawn = (row_statistics(step, d, k) for k in profile.draws(_DRAWS))
-        statistics, controls = (np.array(x) for x in zip(*drawn, strict=True))
-        values = ratios(step, d) | {s.letter[0].name: STEP_LETTERS[0]}
-        return Measured(
-            d, tuple(real.steadied(statistics[:, at], controls)), values, interpretation(step.student, step.target)
-        )
 
-    return at_sizes(STEPPED, profile, one, 4)
+STEPPED_ROWS = Sampled(
+    (s.row_form_of, s.norm_overlap_of, s.norm_spike_overlap_of, s.norm_variance_of[0]), STEPPED, row_statistics,
+    _beside_rows, draws=14, share=4, controlled=True,
+)  # fmt: skip
 
 
 def letter_law(point: Point) -> dict[str, float]:
@@ -109,7 +103,6 @@ REAL = {
 OVERLAPS = (s.V2_of[0], s.spike_overlap_of, s_saddle.norm_row_spike[0], s_saddle.norm_row_norm[0])
 
 
-@lru_cache(maxsize=16384)
 def real_resolvent(model: Pair, d: int, seed: int) -> tuple[tuple[float, ...], Array]:
     """OVERLAPS on the rows of one network, without the spike, and controls of its batch and of either letter's rows.
 
@@ -159,13 +152,13 @@ def real_forms(model: Pair, which: int) -> dict[str, float]:
     return by_glyph(found)
 
 
-def real_networks(quantity: sp.Basic, profile: Profile) -> Mapping[str, tuple[Measured, ...]]:
-    """One of OVERLAPS at an eighth of the profile's dimensions and many seeds, for both networks."""
-    at = column(quantity, *OVERLAPS)
-    values = {model: real_forms(model, at - 1) if at else real_values(model) for model in REAL.values()}
+def real_networks(quantity: sp.Symbol) -> Sampled[Pair]:
+    """OVERLAPS at an eighth of the profile's dimensions and many seeds, for both networks; beside them what a statement
+    on one of them is made of.
+    """
+    of = OVERLAPS.index(quantity)
 
-    def one(model: Pair, d: int) -> Measured:
-        found, controls = zip(*(real_resolvent(model, d, k) for k in profile.draws(64)), strict=True)
-        return Measured(d, tuple(real.steadied(np.array(found)[:, at], np.array(controls))), values[model])
+    def beside(model: Pair, d: int) -> Beside:
+        return real_forms(model, of - 1) if of else real_values(model), {}
 
-    return at_sizes(REAL, profile, one, 8)
+    return Sampled(OVERLAPS, REAL, real_resolvent, beside, draws=64, share=8, controlled=True)

@@ -15,14 +15,12 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
-import sympy as sp
 
 from giantsteps.derivations.bulk import symbols as s
-from giantsteps.verify.checks.simulation import Measured, at_sizes, column
-from giantsteps.verify.protocol.claim import Profile
-from giantsteps.verify.second_route.gradient_step.real import positive_inverse, steadied
+from giantsteps.verify.second_route.gradient_step.real import positive_inverse
 from giantsteps.verify.second_route.grids import Array
 from giantsteps.verify.second_route.networks.letter_numbers import SPECTRAL, spectrum_nodes
+from giantsteps.verify.second_route.sampled import Sampled
 from giantsteps.verify.second_route.values import by_glyph
 
 
@@ -67,7 +65,6 @@ def spectrum(law: Law, d: int) -> Spectrum:
 _PRODUCTS = ((0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2))
 
 
-@lru_cache(maxsize=4096)
 def drawn(law: Law, d: int, seed: int) -> tuple[Array, Array]:
     """COLUMNS of one drawing, averaged over what the norms do not owe to the rows, and controls of mean zero.
 
@@ -112,13 +109,5 @@ def formulas(law: Law, d: int) -> Mapping[str, float]:
     return values | by_glyph(given)
 
 
-def drawn_rows(quantity: sp.Basic, profile: Profile) -> Mapping[str, tuple[Measured, ...]]:
-    """One of COLUMNS at a quarter of the profile's dimensions and many seeds, for each law."""
-    at = column(quantity, *COLUMNS)
-
-    def one(law: Law, d: int) -> Measured:
-        found = [drawn(law, d, k) for k in profile.draws(24)]
-        overlaps, controls = (np.array(x) for x in zip(*found, strict=True))
-        return Measured(d, tuple(steadied(overlaps[:, at], controls)), formulas(law, d))
-
-    return at_sizes(LAWS, profile, one, 4)
+# At a quarter of the profile's dimensions and many seeds.
+DRAWN_ROWS = Sampled(COLUMNS, LAWS, drawn, lambda law, d: (formulas(law, d), {}), draws=24, share=4, controlled=True)

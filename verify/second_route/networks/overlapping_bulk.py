@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from functools import lru_cache, partial
 
 import numpy as np
-import sympy as sp
 
 from giantsteps.derivations.bulk.overlapping_bulk import (
     alone,
@@ -23,13 +21,13 @@ from giantsteps.derivations.bulk.overlapping_bulk import (
 from giantsteps.derivations.language import symbols as s
 from giantsteps.verify.checks.evaluate import Functions
 from giantsteps.verify.checks.points import Point
-from giantsteps.verify.checks.simulation import Measured, at_sizes, column
-from giantsteps.verify.protocol.claim import Domain, Profile, Range
-from giantsteps.verify.second_route.gradient_step.real import positive_inverse, steadied
+from giantsteps.verify.protocol.claim import Domain, Range
+from giantsteps.verify.second_route.gradient_step.real import positive_inverse
 from giantsteps.verify.second_route.grids import LINE, SMOOTH, WEIGHT, Array
 from giantsteps.verify.second_route.models import at_distinct
 from giantsteps.verify.second_route.networks.overlapping_draws import first_layer, functions_for, shared_functions
 from giantsteps.verify.second_route.networks.step import Step
+from giantsteps.verify.second_route.sampled import Beside, Sampled
 
 NO_NOISE = "no label noise"
 # Rates and overlaps at which turning counts; the second student is not odd, and its beta not one.
@@ -87,13 +85,7 @@ def batch_controls(start: Step, x: Array) -> Array:
     return np.asarray(_terms(start, x[:, 0], x[:, 1]).mean(axis=1) - _term_means(start))
 
 
-# Draws per seed of the profile, of networks and of batches: so many that each wrong neighbour that can be refuted is
-# six standard errors off or more. A draw costs d^3, so that many small ones say more than few large ones.
-_OF_ROWS, _OF_BATCHES = 7, 8
-
-
-@lru_cache(maxsize=2048)
-def row_variance(start: Step, d: int, seed: int) -> tuple[float, Array]:
+def row_variance(start: Step, d: int, seed: int) -> tuple[tuple[float], Array]:
     """d times the variance of b.theta over the rows of one network after a real step (full residual), and controls of
     mean zero: those of its batch, and that variance before the step minus its mean 1 - o, d - 1 times.
     """
@@ -106,28 +98,23 @@ def row_variance(start: Step, d: int, seed: int) -> tuple[float, Array]:
     received = x @ rows.T
     difference = SMOOTH[start.target].value(x[:, 0]) - student.value(received).mean(axis=1)
     along = rows[:, 0] + start.rate / n0 * student.prime(received).T @ (difference * x[:, 0])
-    return d * float(np.var(along, ddof=1)), np.array([before, *batch_controls(start, x)])
+    return (d * float(np.var(along, ddof=1)),), np.array([before, *batch_controls(start, x)])
 
 
-def row_experiment(quantity: sp.Basic, profile: Profile) -> Mapping[str, tuple[Measured, ...]]:
-    """The variance along the target at a quarter of the profile's dimensions and many seeds."""
-    column(quantity, row_target)
-
-    def one(start: Step, d: int) -> Measured:
-        found = [row_variance(start, d, k) for k in profile.draws(_OF_ROWS)]
-        samples, controls = (np.array(x) for x in zip(*found, strict=True))
-        values = values_of(start, round(start.alpha0 * d) / d)
-        return Measured(d, tuple(steadied(samples, controls)), values, functions_of(start))
-
-    return at_sizes(STARTS, profile, one, 4)
+# So many draws that each wrong neighbour that can be refuted is six standard errors off or more. A draw costs d^3, so
+# that many small ones say more than few large ones.
+ROWS = Sampled(
+    (row_target,), STARTS, row_variance,
+    lambda start, d: (values_of(start, round(start.alpha0 * d) / d), functions_of(start)), 7, 4, controlled=True,
+)  # fmt: skip
 
 
 # ---- the resolvent of a batch ----
 
 
-@lru_cache(maxsize=2048)
-def batch_resolvent(start: Step, gain: float, d: int, seed: int) -> tuple[Array, Array]:
+def batch_resolvent(batch: tuple[Step, float], d: int, seed: int) -> tuple[Array, Array]:
     """(1/d) tr (1 + g B)^-1 and its entry at theta, B from one batch as it is defined, and controls of the batch."""
+    start, gain = batch
     n0, rate, overlap = round(start.alpha0 * d), start.rate, start.overlap
     x = np.random.default_rng(np.random.SeedSequence(61, spawn_key=(d, seed))).standard_normal((n0, d))
     f = shared_functions(start.student, overlap)
@@ -184,19 +171,13 @@ def _solved(start: Step, gain: float, alpha0: float) -> dict[str, float]:
     return found
 
 
-def batch_experiment(quantity: sp.Basic, profile: Profile) -> Mapping[str, tuple[Measured, ...]]:
-    """Trace or entry at a quarter of the profile's dimensions and many seeds."""
-    at = column(quantity, s.row_trace, target_form)
+def _beside_batch(batch: tuple[Step, float], d: int) -> Beside:
+    start, gain = batch
+    alpha0 = round(start.alpha0 * d) / d
+    return values_of(start, alpha0) | _solved(start, gain, alpha0) | {s.gain.name: gain}, {}
 
-    def one(batch: tuple[Step, float], d: int) -> Measured:
-        start, gain = batch
-        alpha0 = round(start.alpha0 * d) / d
-        found = [batch_resolvent(start, gain, d, k) for k in profile.draws(_OF_BATCHES)]
-        forms, controls = (np.array(x) for x in zip(*found, strict=True))
-        values = values_of(start, alpha0) | _solved(start, gain, alpha0) | {s.gain.name: gain}
-        return Measured(d, tuple(steadied(forms[:, at], controls)), values)
 
-    return at_sizes(BATCHES, profile, one, 4)
+RESOLVENTS = Sampled((s.row_trace, target_form), BATCHES, batch_resolvent, _beside_batch, 8, 4, controlled=True)
 
 
 # ---- points of the domain ----

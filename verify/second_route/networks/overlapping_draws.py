@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from functools import lru_cache
 
 import numpy as np
-import sympy as sp
 
 from giantsteps.derivations.language import symbols as s
 from giantsteps.verify.checks.evaluate import Functions
 from giantsteps.verify.checks.points import Point
-from giantsteps.verify.checks.simulation import Measured, at_sizes, column
-from giantsteps.verify.protocol.claim import Profile
 from giantsteps.verify.second_route.gradient_step.real import after_step
 from giantsteps.verify.second_route.grids import SMOOTH, Array, Function, hermite_numbers, interpretation, normal_line
 from giantsteps.verify.second_route.networks.step import Step, step_at
+from giantsteps.verify.second_route.sampled import Beside, Sampled
 
 # Rates and overlaps at which every term counts; the second student is not odd and the second target not centred.
 STARTS = {
@@ -80,7 +77,6 @@ def first_layer(start: Step, p: int, d: int, rng: np.random.Generator) -> Array:
     return rows
 
 
-@lru_cache(maxsize=512)
 def measured_step(start: Step, d: int, seed: int) -> tuple[float, float, float]:
     """r, gamma and c of one real network after its step (full residual): the mean row, its cosine, the other rows.
 
@@ -98,13 +94,9 @@ def measured_step(start: Step, d: int, seed: int) -> tuple[float, float, float]:
     return strength, float(mean[0]) / strength, bulk
 
 
-def step_experiment(quantity: sp.Basic, profile: Profile) -> Mapping[str, tuple[Measured, ...]]:
-    """r, gamma or c at half the profile's dimensions, for both networks."""
-    at = column(quantity, s.r, s.gamma, s.c)
+def _beside(start: Step, d: int) -> Beside:
+    values = values_of(start, round(start.alpha0 * d) / d, round(start.beta * d) / d)
+    return values, functions_for(start.student, start.target, start.overlap)
 
-    def one(start: Step, d: int) -> Measured:
-        samples = tuple(measured_step(start, d, k)[at] for k in profile.draws(4))
-        values = values_of(start, round(start.alpha0 * d) / d, round(start.beta * d) / d)
-        return Measured(d, samples, values, functions_for(start.student, start.target, start.overlap))
 
-    return at_sizes(STARTS, profile, one)
+STEPS = Sampled((s.r, s.gamma, s.c), STARTS, measured_step, _beside, draws=4)

@@ -8,19 +8,17 @@ from dataclasses import replace
 from functools import lru_cache
 
 import numpy as np
-import sympy as sp
 
 from giantsteps.derivations.saddle_point import symbols as s
 from giantsteps.numerics.experiments.ensembles import unit_rows
 from giantsteps.numerics.gaussian.evaluate import compile_numpy
 from giantsteps.numerics.models.model import Model
 from giantsteps.verify.checks.points import Point
-from giantsteps.verify.checks.simulation import Measured, at_sizes, column
 from giantsteps.verify.compiled.random_features import plain, plain_after_step, target_constants
-from giantsteps.verify.protocol.claim import Profile
 from giantsteps.verify.second_route.equivalence import features as feature_numbers
 from giantsteps.verify.second_route.grids import SMOOTH, average, grid
 from giantsteps.verify.second_route.models import between, model_at
+from giantsteps.verify.second_route.sampled import Sampled
 
 he = np.polynomial.hermite_e
 
@@ -102,7 +100,6 @@ SEEDS = 4  # per seed of the profile, at half its dimensions: a draw costs d^3 a
 SEEDS_STEPPED = 7  # the nearest wrong neighbour of their error is five per cent away
 
 
-@lru_cache(maxsize=1024)
 def plain_experiment(model: Model, d: int, seed: int) -> tuple[float, float]:
     """Ridge on mu1 F x + mu* xi with F = W + r 1 v^T: its test error, and its coefficient of kappa."""
     found = plain_equivalence(model)
@@ -124,13 +121,11 @@ def plain_experiment(model: Model, d: int, seed: int) -> tuple[float, float]:
     return float(error), float(effective[0])
 
 
-def plain_features(quantity: sp.Basic, profile: Profile) -> Mapping[str, tuple[Measured, ...]]:
-    """The plain equivalent map itself: its test error or its coefficient of kappa."""
-    observable = column(quantity, s.gaussian_error, s.gaussian_mean)
-
-    def one(model: Model, d: int) -> Measured:
-        at = replace(model, alpha=round(model.alpha * d) / d, beta=round(model.beta * d) / d)
-        samples = tuple(plain_experiment(model, d, k)[observable] for k in profile.draws(SEEDS))
-        return Measured(d, samples, plain_equivalence(at))
-
-    return at_sizes(STEPPED, profile, one)
+# The plain equivalent map itself: its test error or its coefficient of kappa.
+PLAIN_FEATURES = Sampled(
+    (s.gaussian_error, s.gaussian_mean), STEPPED, plain_experiment,
+    lambda model, d: (
+        plain_equivalence(replace(model, alpha=round(model.alpha * d) / d, beta=round(model.beta * d) / d)), {}
+    ),
+    draws=SEEDS,
+)  # fmt: skip

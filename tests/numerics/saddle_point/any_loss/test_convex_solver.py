@@ -213,6 +213,7 @@ def test_what_doubles_round_away_is_part_of_the_estimate() -> None:
     assert 1e-13 < abs(found.mean_squared_error - exact) <= found.error_estimate < 1e-10
 
 
+@pytest.mark.thorough
 def test_an_iterate_out_of_reach_ends_as_not_converged() -> None:
     # Linear features of two weights and next to no ridge: V grows to 1e7, and the equations are infinite there; on some
     # processors they end just before.

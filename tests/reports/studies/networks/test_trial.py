@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 import pytest
 
 from giantsteps.reports.measurements.experiments import read
@@ -10,11 +12,12 @@ from giantsteps.reports.measurements.theory import DIGITS
 from giantsteps.reports.studies.networks.any_activation import judged_in, verdicts
 from giantsteps.reports.studies.networks.drawn import (
     ACTIVATIONS,
+    ANY_ACTIVATION,
     COUNT,
-    DRAW,
     MEASURED,
     RANGES,
     RUNS,
+    SEVERAL_STEPS,
     TARGETS,
     Entry,
     draw,
@@ -27,12 +30,14 @@ DIMENSION = 400
 
 
 def test_the_list_fills_its_ranges() -> None:
-    for found in (draw(DRAW), draw(1)):
+    for trial in (ANY_ACTIVATION, SEVERAL_STEPS):
+        found = draw(trial)
+        assert Counter(entry.network.steps for entry in found) == dict.fromkeys(trial.steps, COUNT // len(trial.steps))
         assert len(found) == COUNT == 2 * len(ACTIVATIONS)
         assert {entry.target for entry in found} == set(TARGETS)
         assert all(one.target != other.target for one, other in zip(found[::2], found[1::2], strict=True))
         for name, (low, high) in RANGES.items():
-            values = sorted(float(getattr(entry, name)) for entry in found)
+            values = sorted(float(getattr(entry.network, name)) for entry in found)
             # The outermost of 24 cells; half a unit of the third digit of what was drawn.
             share = (high - low) / COUNT if name == "noise" else low * ((high / low) ** (1.0 / COUNT) - 1.0)
             assert low * 0.995 <= values[0] <= (low + share) * 1.005
@@ -56,7 +61,7 @@ def test_every_network_is_measured_as_it_was_planned() -> None:
     # The smallest dimensions first, with all the seeds of the plan; the largest networks may lack the largest.
     plan = {str(dimension): seeds for dimension, seeds in RUNS}
     for entry in draw():
-        runs = read(SAMPLES)[KEY][entry.drawn.name]
+        runs = read(ANY_ACTIVATION.folder / SAMPLES)[KEY][entry.drawn.name]
         assert list(runs) == list(plan)[: len(runs)]
         assert len(runs) >= 2
         for dimension, found in runs.items():
@@ -64,7 +69,7 @@ def test_every_network_is_measured_as_it_was_planned() -> None:
 
 
 def test_the_network_s_own_bulk_stands_and_the_isotropic_one_falls() -> None:
-    judged = judged_in(read(SAMPLES))
+    judged = judged_in(read(ANY_ACTIVATION.folder / SAMPLES))
     assert len(judged) == COUNT
     own, other = (verdicts(judged, theory) for theory in ("network", "isotropic"))
     # A right theory would be refuted in one of 24 networks with probability 2.4 % at most.

@@ -19,16 +19,16 @@ from giantsteps.numerics.experiments.orthogonal import orthogonal_features
 from giantsteps.numerics.experiments.ridge import ridge_readouts
 from giantsteps.numerics.models.model import Model, ReadoutGroup
 from giantsteps.verify.checks.points import ByNumbers, Point
-from giantsteps.verify.checks.simulation import Measured, at_sizes, column
 from giantsteps.verify.compiled.along import kappa_rule
 from giantsteps.verify.compiled.pairs import concluded
 from giantsteps.verify.compiled.saddle_points import functions_of
 from giantsteps.verify.compiled.system import values_of
 from giantsteps.verify.compiled.tape import Tape, written
-from giantsteps.verify.protocol.claim import Domain, Profile, Range
+from giantsteps.verify.protocol.claim import Domain, Range
 from giantsteps.verify.protocol.tolerances import ROUNDING
 from giantsteps.verify.second_route.models import between
 from giantsteps.verify.second_route.saddle_point.letters import GENERIC_LETTERS
+from giantsteps.verify.second_route.sampled import Sampled
 from giantsteps.verify.second_route.values import LETTERS, by_glyph, by_letter, generator_at, value
 
 Array = NDArray[np.float64]
@@ -151,22 +151,17 @@ def _solved() -> Mapping[str, float]:
     return values_of(_equations(), {s.kappa.name: kappa_rule()}, named, functions_of(MODEL))
 
 
-@lru_cache(maxsize=4096)
-def _experiment(dimension: int, seed: int) -> tuple[float, float]:
+def _experiment(model: Model, dimension: int, seed: int) -> tuple[float, float]:
     """zeta of the first letter and the test error of one readout over an orthogonal bulk."""
     weights, *streams = map(np.random.default_rng, np.random.SeedSequence((158, dimension, seed)).spawn(4))
-    sizes = Sizes.rounded(dimension, alpha=_ALPHA, beta=_BETA, fractions=MODEL.fractions)
-    drawn = orthogonal_features(MODEL, sizes, weights)
-    readout, errors = ridge_readouts(drawn, MODEL, sizes, (_RIDGE,), streams)
+    sizes = Sizes.rounded(dimension, alpha=_ALPHA, beta=_BETA, fractions=model.fractions)
+    drawn = orthogonal_features(model, sizes, weights)
+    readout, errors = ridge_readouts(drawn, model, sizes, (_RIDGE,), streams)
     return float(overlaps(drawn, readout.a[:, 0]).zeta[0]), errors[0]
 
 
-def simulated(quantity: sp.Basic, profile: Profile) -> Mapping[str, tuple[Measured, ...]]:
-    """zeta of the first letter or the test error, at a quarter of the profile's dimensions with many seeds."""
-    at = column(quantity, s.zeta_of[0], s.test_error)
-
-    def one(model: Model, d: int) -> Measured:
-        samples = tuple(_experiment(d, seed)[at] for seed in profile.draws(32))
-        return Measured(d, samples, _solved(), functions_of(model))
-
-    return at_sizes({"letters 1.2 and -1.2, gamma = 1": MODEL}, profile, one, 4)
+# At a quarter of the profile's dimensions with many seeds.
+SIMULATED = Sampled(
+    (s.zeta_of[0], s.test_error), {"letters 1.2 and -1.2, gamma = 1": MODEL}, _experiment,
+    lambda model, d: (_solved(), functions_of(model)), draws=32, share=4,
+)  # fmt: skip
