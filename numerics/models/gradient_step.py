@@ -16,7 +16,7 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 from giantsteps.derivations.activations.activation import Activation, integrable_square
 from giantsteps.derivations.expressions.tree import ExpressionError
@@ -62,10 +62,12 @@ class GradientStep:
     same_batch: bool = False
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "steps", checked_steps(self.steps))
+        if type(self.steps) is not int or self.steps != 1:  # a sweep makes a hundred thousand of one
+            object.__setattr__(self, "steps", checked_steps(self.steps))
         for name in ("alpha0", "eta"):
             object.__setattr__(self, name, checked_per_step(name, getattr(self, name), self.steps))
-        object.__setattr__(self, "same_batch", checked_flag("same_batch", self.same_batch))
+        if self.same_batch is not False:
+            object.__setattr__(self, "same_batch", checked_flag("same_batch", self.same_batch))
         if self.same_batch and (self.steps != 2 or isinstance(self.alpha0, tuple)):
             raise ModelError(
                 "steps on the same batch are only supported for two steps and one alpha0: use steps=2, alpha0=2, "
@@ -75,6 +77,8 @@ class GradientStep:
     @property
     def schedule(self) -> tuple[Step, ...]:
         """alpha0 and eta of every step."""
+        if self.steps == 1:
+            return (Step(cast(float, self.alpha0), cast(float, self.eta)),)
         columns = (value if isinstance(value, tuple) else (value,) * self.steps for value in (self.alpha0, self.eta))
         return tuple(Step(alpha0, eta) for alpha0, eta in zip(*columns, strict=True))
 
@@ -96,6 +100,8 @@ class GradientStep:
     @property
     def only(self) -> Step:
         """The one step that changes something, or one that does not. Raises ModelError where there are several."""
+        if self.steps == 1:
+            return self.schedule[0]
         if self.several:
             raise ModelError(f"this is only supported for one gradient step, and here there are {self.steps}: steps=1")
         return self.schedule[min(self.first, self.steps - 1)]
@@ -343,8 +349,9 @@ def steps_warnings(
     if step.same_batch:
         yield (
             "the bulk after two gradient steps on the same batch is not known, and the isotropic bulk that stands for "
-            "it is off at leading order: spike, bulk and alignment are right, errors are not; simulations of kind "
-            "network have it"
+            "it is off at leading order: spike, bulk and alignment are right, errors are not (0.296 for relu that "
+            "learns tanh at alpha = 1.5, beta = 1, ridge 0.1, alpha0 = eta = 2, where networks have 0.276 +- 0.002); "
+            "simulations of kind network have it"
         )
     elif isotropic:
         yield (

@@ -166,7 +166,7 @@ class Model(Spiked):
     @property
     def network_step(self) -> GradientStep | None:
         """The step whose own bulk the model has; None where the bulk is isotropic, as it is where no step was made."""
-        made = self.step is not None and bool(self.step.taken)
+        made = self.step is not None and self.step.first < self.step.steps
         return self.step if made and self.bulk_model == "network" else None
 
     @property
