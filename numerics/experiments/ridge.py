@@ -270,7 +270,8 @@ def natural_scales(solution: Solution) -> dict[str, float]:
 class Job:
     """One experiment, hashable: the key under which its result is kept, and all that a worker process needs.
 
-    With `ridges` those of ridge readouts on the same draws; otherwise the model's loss, and whether a bias is learned.
+    With `ridges` those of ridge readouts on the same draws, with `weights` also moments of the weights; otherwise the
+    model's loss, and whether a bias is learned.
     """
 
     model: Model | Network
@@ -280,6 +281,7 @@ class Job:
     index: int
     inputs: Inputs = GAUSSIAN
     ridges: tuple[float, ...] = ()
+    weights: bool = False
     learned: bool = False
     basins: Basins | None = None
 

@@ -32,7 +32,7 @@ def simulate_weights(network: Network, *, dimension: int, seeds: int, seed: int 
     """As `numerics.experiments.simulate.simulate` with the network's ridge, on the same draws, with the OBSERVABLES."""
     (found,) = simulated(
         weights_experiment, network, dimension=dimension, seeds=seeds, seed=seed, kind="network", inputs=GAUSSIAN,
-        progress=None, executor=None, ridges=(network.ridge,),
+        progress=None, executor=None, ridges=(network.ridge,), weights=True,
     )  # fmt: skip
     return found
 
