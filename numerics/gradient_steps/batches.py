@@ -28,14 +28,12 @@ from giantsteps.numerics.gaussian.quadrature import (
     Integrand,
     Moments,
     across_rule,
-    doublings,
     integrand,
     mean_and_slope_moments,
     moments_at,
     reach,
     settled_level,
     slope_integrand,
-    span,
     with_splits,
 )
 from giantsteps.numerics.gaussian.spike_rule import Layer, Rule, half_length, layers, spacing, spike_rule
@@ -59,6 +57,9 @@ _EDGES = tuple(np.arange(-40.0, 41.0, WIDEST_PANEL).tolist())
 _POWER = 4
 # Poles of a product are of higher order than those of a factor: its transform is larger by powers of the frequency.
 _POLES = 1.25
+# How far out the rules across the spike are tried, beyond which functions are like their growth: the longer this range,
+# the fewer nodes are allowed.
+_NEAR = 32.0
 # Rules across the spike end where tails are exp(-45) of the whole; exp(-37), 1e-16, is enough along it.
 _SHORTER = 8.0
 # The noise of a label: the trapezoidal rule of this step in standard deviations, that far.
@@ -131,8 +132,7 @@ class Batch:
     weight of both sides.
 
     mu0 = E[sigma] is what the output of the network tends to; slope are the moments of sigma' at r kappa + sqrt(c) X,
-    teacher those of g at theta.x, over z and without label noise. unsettled: the relative error that the averages
-    across the spike are left with.
+    teacher those of g at theta.x, over z and without label noise.
     """
 
     activation: Activation
@@ -146,7 +146,6 @@ class Batch:
     slope: Moments
     teacher: Moments
     levels: Levels
-    unsettled: float
 
     @property
     def mu1(self) -> Array:
@@ -189,8 +188,9 @@ class Batch:
         return _joint(integrand(self.target), self)
 
     def refined(self) -> Batch:
-        """The same by finer rules along the spike and for labels, for an estimate of errors."""
-        return batch(self.activation, self.target, self.state, self.noise, self.refine + 1)
+        """The same by finer rules along the spike, across it and for labels, for an estimate of errors."""
+        finer = Levels(*(level + 1 for level in self.levels))
+        return batch(self.activation, self.target, self.state, self.noise, self.refine + 1, finer)
 
 
 def batch(
@@ -203,10 +203,11 @@ def batch(
 ) -> Batch:
     """What a batch sees of a network in a state; the rule along the spike, and for labels, is refined so many times.
 
-    Rules across the spike are refined until they settle, as everywhere (`conditional_moments`), or as often as `levels`
-    says, which a neighbouring state has shown.
+    Rules across the spike are refined until they settle wherever they are asked for, or as often as `levels` says,
+    which a neighbouring state has shown. Far out, where a function all but vanishes, they may not settle and need not:
+    what that does to averages along the spike shows in `refined`.
 
-    Raises ExpressionError where an average does not settle or is infinite.
+    Raises ExpressionError where an average is infinite or takes too many nodes.
     """
     student, slope, teacher = integrand(activation), slope_integrand(activation), integrand(target)
     root, across = math.sqrt(state.bulk), math.sqrt(state.remainder)
@@ -216,14 +217,14 @@ def batch(
     even = activation.parity in ("odd", "even") and activation.parity == target.parity
     kappa, weights = _SIGNS if alone else _rule(student, slope, teacher, state, refine, even)
     inner, outer = state.spike * kappa, state.alignment * kappa
-    left = 0.0
     if levels is None:
         given = ((student, inner, root), (slope, inner, root), (teacher, outer, across))
-        levels = Levels(*(settled_level(*one) for one in given))
-        left = max(doublings(function, *span(shift), scale)[1] if scale else 0.0 for function, shift, scale in given)
+        # Farther out than this a function is like its growth, and rules need no trial.
+        near = (np.clip(shift, -_NEAR, _NEAR) for _, shift, _ in given)
+        levels = Levels(*(settled_level(one[0], x, one[2], math.inf) for one, x in zip(given, near, strict=True)))
     mean, of_slope = mean_and_slope_moments(student, slope, inner, root, levels[:2])
     of_teacher = moments_at(teacher, outer, across, levels.teacher)
-    return Batch(activation, target, state, noise, refine, kappa, weights, mean, of_slope, of_teacher, levels, left)
+    return Batch(activation, target, state, noise, refine, kappa, weights, mean, of_slope, of_teacher, levels)
 
 
 _SIGNS = Rule(np.array([-1.0, 1.0]), np.array([0.5, 0.5]))

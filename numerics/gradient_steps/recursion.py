@@ -21,7 +21,7 @@ import numpy as np
 
 from giantsteps.derivations.activations.activation import Activation
 from giantsteps.derivations.expressions.tree import ExpressionError
-from giantsteps.numerics.gaussian.quadrature import ROUNDING, slope_integrand
+from giantsteps.numerics.gaussian.quadrature import MOST_UNSETTLED, ROUNDING, integrand, slope_integrand
 from giantsteps.numerics.gradient_steps.batches import INITIAL, Batch, Levels, State, batch
 
 # A state of more than this, or a bulk of less than its inverse, is out of the range of a model.
@@ -32,6 +32,8 @@ _KICK = 1e-4
 # A step that a finer rule changes by no more than this share has settled.
 _SETTLED = 1e-12
 _MOST_REFINED = 3
+# By how much a bulk may grow before its rules are tried again: a sixteenth of an octave of its root, as in `doublings`.
+_LARGER = 2.0 ** (1.0 / 8.0)
 # Errors of many steps and of three numbers, of any sign, and the kick of one sign each.
 _SAFETY = 4.0
 # How far out the slope of an activation is its limit.
@@ -127,8 +129,14 @@ def states(
         found = _trajectory(activation, target, steps, beta, noise, start, refine)
         if found.error <= _SETTLED:
             break
+    if not found.error <= MOST_UNSETTLED:
+        raise ExpressionError(
+            f"the averages over a batch do not settle in double precision ({found.error:.1g} of their size is left); "
+            "take a smoother activation or target, for example tanh(z)"
+        )
     moved = _moved(activation, target, steps, beta, noise, found, refine)
-    share = _SAFETY * (found.error + ROUNDING + (relative(first[1], first[0]) if first else 0.0))
+    lost = max(one.rounding for one in (integrand(activation), slope_integrand(activation), integrand(target)))
+    share = _SAFETY * (found.error + ROUNDING + lost + (relative(first[1], first[0]) if first else 0.0))
     reached = []
     for k, (state, grown) in enumerate(zip(found.states, moved, strict=True)):
         error = share * max(grown, 1.0)
@@ -173,7 +181,7 @@ def _trajectory(
 ) -> _Trajectory:
     """By a rule refined so many times; a finer one is tried at steps 1, 2, 4, ..., the last, and where a schedule
     changes."""
-    found, error = list(start), 0.0
+    found, error, at = list(start), 0.0, INITIAL
     levels = [Levels(0, 0, 0)] * len(start)
     for k in range(len(start), len(steps)):
         state, step = found[-1] if found else INITIAL, steps[k]
@@ -182,6 +190,9 @@ def _trajectory(
             levels.append(levels[-1] if levels else Levels(0, 0, 0))
             continue
         tried = k == len(start) or k & (k + 1) == 0 or k == len(steps) - 1 or step != steps[k - 1]
+        # Rules across the spike that have settled for a bulk may be too coarse for a larger one.
+        tried = tried or state.bulk > _LARGER * at.bulk or abs(state.spike) > 2.0 * abs(at.spike)
+        at = state if tried else at
         seen = batch(activation, target, state, noise, refine, None if tried else levels[-1])
         after = advanced(seen, step.eta / beta, step.alpha0)
         if not (after.spike <= _LARGEST and 1.0 / _LARGEST <= after.bulk <= _LARGEST):
@@ -191,7 +202,7 @@ def _trajectory(
             )
         if tried:
             finer = advanced(seen.refined(), step.eta / beta, step.alpha0)
-            error = max(error, seen.unsettled + apart(after, finer))
+            error = max(error, apart(after, finer))
             if error > _SETTLED and refine < _MOST_REFINED:
                 break
         found.append(after)
