@@ -181,6 +181,7 @@ def _landing(material: Material, claims: Sequence[ClaimView], mutants: Any) -> P
         entries=entries,
         results=stated(claims),
         paper_figure=material.first,
+        has_figures=bool(figure_places(material.studies)),
         by_source=source_table(material.ledger),
         summary=summary_table(material.ledger),
         verdicts=[v.value for v in Verdict],

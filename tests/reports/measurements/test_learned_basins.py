@@ -11,7 +11,7 @@ import pytest
 from benchmarks.networks.trials import basin_seed, seed_of
 from giantsteps.reports.measurements import learned_basins, models
 from giantsteps.reports.measurements.basin_shares import GAP
-from giantsteps.reports.measurements.close_basins import paragraphs, tables
+from giantsteps.reports.measurements.close_basins import says, tables
 from giantsteps.reports.measurements.experiments import read
 from giantsteps.reports.measurements.learned_basins import (
     CLOSE,
@@ -73,13 +73,15 @@ def test_close_minima_are_refuted_on_the_line_and_confirmed_in_the_basin() -> No
 
 def test_the_page_follows_from_the_samples() -> None:
     data, basins = {ITEM: read(models.DATA)[ITEM]}, read(learned_basins.DATA)
-    text = " ".join(paragraphs(data, basins))
-    assert "refute 1 (tanh / relu" in text
+    line, near_by = says(data, basins)
+    assert "refute 1 (tanh / relu" in line.found
+    assert (line.seen, near_by.seen) == (False, True)
     assert len(tables(basins)) == 2
     shifted = {**basins, "lowest": {**basins["lowest"], near().name: {**basins["lowest"][near().name]}}}
     runs = shifted["lowest"][near().name]
     for d in runs:
         runs[d] = {**runs[d], GAP: [gap + 0.01 for gap in runs[d][GAP]]}
-    assert "All three together: REFUTED" in " ".join(paragraphs(data, shifted))
-    assert paragraphs({}, {}) == []
+    *_, moved = says(data, shifted)
+    assert "all three together: REFUTED" in moved.found
+    assert says({}, {}) == []
     assert tables({}) == ()

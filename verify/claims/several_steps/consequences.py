@@ -127,9 +127,8 @@ _TWICE = Domain(ranges=(Range("activation", choices=("gelu", "softplus")), Range
 REUSED = derived(
     "reused-batch", "On a batch that is used twice the alignment starts from the label's square", s.reused_turn,
     s_bulk.label_slope[2] * s.slope_curve / s.alpha0, reused_batch.overlap,
-    (BySimulation("real networks after two steps on one batch", draws.reused_experiment),
-     ByNumbers("the solver's state after two steps on one batch", reused_batch_at, tolerances.ASYMPTOTIC, points=3,
-               finite_size=True)), _TWICE,
+    ByNumbers("the solver's state after two steps on one batch", reused_batch_at, tolerances.ASYMPTOTIC, points=3,
+              finite_size=True), _TWICE,
     "start-of-alignment", kind=Kind.LIMIT,
     wrong={"as on fresh batches": sp.S.Zero, "batch forgotten": s_bulk.label_slope[2] * s.slope_curve,
            "the other way": -s_bulk.label_slope[2] * s.slope_curve / s.alpha0},

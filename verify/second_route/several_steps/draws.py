@@ -81,8 +81,6 @@ _BLIND = Curve(
     lambda u: np.cos(u) + np.sin(2.0 * u) - 2.0 * math.exp(-1.5) * np.sin(u),
     lambda u: 2.0 * np.cos(2.0 * u) - np.sin(u) - 2.0 * math.exp(-1.5) * np.cos(u),
 )
-REUSED = {"gelu student": ("gelu", 1.0), "gelu student, fewer samples": ("gelu", 0.5)}
-_RATE = 0.02
 
 
 def blind_averages(student: str, alpha0: float) -> dict[str, float]:
@@ -94,33 +92,3 @@ def blind_averages(student: str, alpha0: float) -> dict[str, float]:
         s_bulk.label_slope[2]: weight @ (z * label**2), s.alpha0: alpha0,
         s.slope_curve: weight @ (z * np.asarray(sigma.prime(z)) ** 2) / 2,
     })  # fmt: skip
-
-
-@lru_cache(maxsize=1024)
-def reused(student: str, alpha0: float, d: int, seed: int) -> float:
-    """r gamma/e^2 of a real network after two steps on one batch: the part of the overlap that is even in the rate e,
-    by steps of both signs, less that before them.
-    """
-    n0 = round(alpha0 * d)
-    rng = np.random.default_rng(np.random.SeedSequence(61, spawn_key=(d, seed)))
-    start, x = unit_rows(rng, d, d), rng.standard_normal((n0, d))
-    labels = np.asarray(_BLIND.value(x[:, 0]))
-    overlap = -2.0 * start[:, 0].mean()
-    for rate in (_RATE, -_RATE):
-        rows = start
-        for _ in range(2):
-            rows = after_step(rows, CURVES[student], x, labels, rate)
-        overlap += rows[:, 0].mean()
-    return float(overlap) / (2.0 * _RATE**2)
-
-
-def reused_experiment(quantity: sp.Basic, profile: Profile) -> Mapping[str, tuple[Measured, ...]]:
-    """How a reused batch starts the alignment, at a quarter of the profile's dimensions."""
-    column(quantity, s.reused_turn)
-
-    def one(model: tuple[str, float], d: int) -> Measured:
-        student, alpha0 = model
-        samples = tuple(reused(student, alpha0, d, k) for k in profile.draws(_SEEDS))
-        return Measured(d, samples, blind_averages(student, round(alpha0 * d) / d))
-
-    return at_sizes(REUSED, profile, one, 4)
