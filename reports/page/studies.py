@@ -24,6 +24,7 @@ STUDIES: tuple[str, ...] = (
     "measurements.network_trial:study",
     "studies.networks.any_activation:study",
     "studies.networks.several_steps:study",
+    "studies.networks.steps_and_samples:study",
     "studies.networks.practitioner",
     "studies.networks.step_helps:study",
     "studies.finite_samples",
