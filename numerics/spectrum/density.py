@@ -128,9 +128,14 @@ def equations_of(model: Model) -> Equations:
     if model.network_step is None:
         return Equations(model)
     if by_pencil(model):
+        if model.step is not None and model.step.several:
+            raise ModelError(
+                "the spectrum of a network's own bulk is only supported for one gradient step: use steps=1, or the "
+                'isotropic bulk, bulk_model="isotropic"'
+            )
         raise ModelError(
-            "the spectrum of a network's own bulk is only supported for one gradient step, from Gaussian rows with an "
-            'odd activation: use steps=1, gaussian_rows=False, or the isotropic bulk, bulk_model="isotropic"'
+            "from Gaussian rows the spectrum of a network's own bulk is only supported for an odd activation: use "
+            'gaussian_rows=False, or the isotropic bulk, bulk_model="isotropic"'
         )
     if len(model.groups) > 1 or model.biases != (0.0,):
         raise ModelError(
