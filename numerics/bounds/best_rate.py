@@ -10,7 +10,7 @@ import numpy as np
 
 from giantsteps.numerics.bounds.results import BestEta, Bounds, Minimum
 from giantsteps.numerics.bounds.ridge import bounds, local_minima
-from giantsteps.numerics.models.model import Model
+from giantsteps.numerics.models.model import Model, ModelError
 from giantsteps.numerics.saddle_point.ridge import solve
 
 # The scan of bounds starts at this share of its first step: at zero there is no spike.
@@ -52,8 +52,10 @@ class BestBounds:
 def best_eta(model: Model, *, largest: float = 30.0, points: int = 61) -> BestEta:
     """The learning rate eta in [0, largest] of least test error, the rest as in a model from a gradient step.
 
-    Scans eta evenly, then refines every dip. Raises ModelError where the gradient-step map does not exist.
+    Scans eta evenly, then refines every dip. Raises ModelError where the gradient-step map does not exist, and where
+    steps have rates of their own.
     """
+    _check_rate(model)
 
     def error(eta: float) -> float:
         return solve(model.changed(eta=eta)).test_error
@@ -64,12 +66,20 @@ def best_eta(model: Model, *, largest: float = 30.0, points: int = 61) -> BestEt
     return BestEta(best.at, best.error, found, best.at == largest, minima, solve(found).converged)
 
 
+def _check_rate(model: Model) -> None:
+    if model.step is not None and isinstance(model.step.eta, tuple):
+        raise ModelError("the best eta is sought as one rate for all steps: give one number, for example eta=3")
+
+
 def best_bounds(model: Model, parameter: str, *, largest: float | None = None, points: int = 61) -> BestBounds:
     """The learning rates "eta" after a step, or the spikes "spike" at fixed c and gamma (equations (28)-(31)), of least
     upper and least lower bound, above 0 and up to 30 or 10.
 
-    Raises ModelError where the gradient-step map does not exist, and for the spike of a model from a step.
+    Raises ModelError where the gradient-step map does not exist, for the spike of a model from a step, and where steps
+    have rates of their own.
     """
+    if parameter == "eta":
+        _check_rate(model)
     largest = _LARGEST[parameter] if largest is None else largest
     grid = [float(x) for x in np.linspace(0.0, largest, points)[1:]]
     ends = (_START * grid[0], largest)

@@ -21,6 +21,8 @@ from giantsteps.numerics.models.model import Model, ModelError
 
 # Of |w|^2 before the first step, times d: rows w ~ N(0, I/d) have the variance 2.
 _GAUSSIAN = 2.0
+# Time grows with the cube of the number of steps, and memory with its square: some three seconds.
+_MOST_STEPS = 20
 
 
 def by_pencil(model: Model) -> bool:
@@ -39,6 +41,11 @@ def law_of(model: Model) -> StepsLaw:
         raise ModelError("this model has no gradient step: use Model.from_gradient_step")
     states = [one.state for one in reached(model.activation, model.target, step, beta=model.beta, noise=model.noise)]
     taken = [k for k, one in enumerate(step.schedule) if one.taken]
+    if len(taken) > _MOST_STEPS:
+        raise ModelError(
+            f"the network's own bulk is supported for at most {_MOST_STEPS} gradient steps, and these are "
+            f'{len(taken)}: take the isotropic bulk, bulk_model="isotropic"'
+        )
     rates = tuple(step.schedule[k].eta / model.beta for k in taken)
     ratios = tuple(step.schedule[k].alpha0 for k in taken)
     variance = _GAUSSIAN if model.gaussian_rows else 0.0

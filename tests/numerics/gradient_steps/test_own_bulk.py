@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from giantsteps.numerics.bounds.best_rate import best_eta
 from giantsteps.numerics.bulk.network_steps import StepsBulk, law_of
 from giantsteps.numerics.bulk.of_model import equivalent_of
 from giantsteps.numerics.certificates.certify import certify
@@ -222,10 +223,15 @@ UNLIKE = (ReadoutGroup(1.0, 0.5), ReadoutGroup(-1.0, 0.5))
 
 
 def test_what_is_not_supported_is_refused() -> None:
-    with pytest.raises(ModelError, match="spectrum of a network's own bulk is only supported for one gradient step: use steps=1, or"):
+    one_step = "spectrum of a network's own bulk is only supported for one gradient step: use steps=1, or"
+    with pytest.raises(ModelError, match=one_step):
         spectrum(step(*SINE, steps=2))
-    with pytest.raises(ModelError, match="from Gaussian rows .* only supported for an odd activation"):
+    with pytest.raises(ModelError, match=r"from Gaussian rows .* only supported for an odd activation"):
         spectrum(step(*KINKED, gaussian_rows=True))
+    with pytest.raises(ModelError, match="at most 20 gradient steps, and these are 21: take the isotropic bulk"):
+        solve(step(*SINE, steps=21))
+    with pytest.raises(ModelError, match="one rate for all steps"):
+        best_eta(step(*SINE, steps=2).changed(eta=(3.0, 1.0)))
     with pytest.raises(ModelError, match="more than one readout group is only supported for"):
         step(*KINKED, gaussian_rows=True, readout=UNLIKE)
     with pytest.raises(ModelError, match="a bias is only supported"):
