@@ -196,7 +196,7 @@ def simulated(
     jobs = [Job(features, sizes, kind, seed, index, inputs, **given) for index in range(seeds)]
     _run_all(experiment, jobs, progress, executor)
     runs = []
-    for found in zip(*(_DONE[job] for job in jobs), strict=True):
+    for found in zip(*(_DONE[experiment, job] for job in jobs), strict=True):
         rows = [dict(row) for row in found]
         samples = tuple((name, tuple(row[name] for row in rows)) for name in rows[0])
         runs.append(Simulation(kind, dimension, seeds, sizes, at_sizes(features, sizes), samples))
@@ -270,8 +270,7 @@ def natural_scales(solution: Solution) -> dict[str, float]:
 class Job:
     """One experiment, hashable: the key under which its result is kept, and all that a worker process needs.
 
-    With `ridges` those of ridge readouts on the same draws, with `weights` also moments of the weights; otherwise the
-    model's loss, and whether a bias is learned.
+    With `ridges` those of ridge readouts on the same draws; otherwise the model's loss, and whether a bias is learned.
     """
 
     model: Model | Network
@@ -281,7 +280,6 @@ class Job:
     index: int
     inputs: Inputs = GAUSSIAN
     ridges: tuple[float, ...] = ()
-    weights: bool = False
     learned: bool = False
     basins: Basins | None = None
 
@@ -296,7 +294,7 @@ class Job:
 
 
 _OF_LETTERS = 17
-_DONE: dict[Job, tuple[Row, ...]] = {}
+_DONE: dict[tuple[Callable[[Job], tuple[Row, ...]], Job], tuple[Row, ...]] = {}
 _MOST_KEPT = 20_000  # a few hundred bytes each
 
 
@@ -320,17 +318,18 @@ def _run_all(
     experiment: Callable[[Job], tuple[Row, ...]], jobs: list[Job], progress: Callable[[int, int], None] | None,
     executor: Executor | None,
 ) -> None:  # fmt: skip
-    waiting = [job for job in jobs if job not in _DONE]
+    wanted = {(experiment, job) for job in jobs}
+    waiting = [job for job in jobs if (experiment, job) not in _DONE]
     done = len(jobs) - len(waiting)
     while len(_DONE) + len(waiting) > _MOST_KEPT and len(_DONE) > done:
         # Forget the oldest results, but none that this call is about to read.
-        oldest = next(job for job in _DONE if job not in jobs)
+        oldest = next(key for key in _DONE if key not in wanted)
         del _DONE[oldest]
     if progress is not None and done:
         progress(done, len(jobs))
     results = executor.map(experiment, waiting) if executor is not None else map(experiment, waiting)
     for job, rows in zip(waiting, results, strict=True):
-        _DONE[job] = rows
+        _DONE[experiment, job] = rows
         done += 1
         if progress is not None:
             progress(done, len(jobs))

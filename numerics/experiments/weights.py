@@ -32,7 +32,7 @@ def simulate_weights(network: Network, *, dimension: int, seeds: int, seed: int 
     """As `numerics.experiments.simulate.simulate` with the network's ridge, on the same draws, with the OBSERVABLES."""
     (found,) = simulated(
         weights_experiment, network, dimension=dimension, seeds=seeds, seed=seed, kind="network", inputs=GAUSSIAN,
-        progress=None, executor=None, ridges=(network.ridge,), weights=True,
+        progress=None, executor=None, ridges=(network.ridge,),
     )  # fmt: skip
     return found
 
@@ -48,7 +48,7 @@ def weights_experiment(job: Job) -> tuple[Row, ...]:
 
 
 def moments_of(drawn: FeatureMap) -> dict[str, float]:
-    """The OBSERVABLES of a network's weights (p, d), p >= 4; r has the sign with which v points along theta."""
+    """The OBSERVABLES of a network's weights (p, d), p >= 4; r >= 0."""
     rows = drawn.weights
     p, d = rows.shape
     mean = rows.mean(axis=0)

@@ -96,7 +96,7 @@ def terms_of(seen: Batch, rate: float, alpha0: float) -> Terms:
     return Terms(along, across, scatter, turned, rate**2 / alpha0 * float(weights @ (square * left)))
 
 
-def after(state: State, by: Terms) -> State:
+def state_after(state: State, by: Terms) -> State:
     """The state after a step with these terms."""
     along = state.spike + by.along
     spike = math.sqrt(along**2 + by.across**2 + by.scatter)
@@ -106,7 +106,7 @@ def after(state: State, by: Terms) -> State:
 
 def advanced(seen: Batch, rate: float, alpha0: float) -> State:
     """The state after a step of this rate e = eta/beta on a batch."""
-    return after(seen.state, terms_of(seen, rate, alpha0))
+    return state_after(seen.state, terms_of(seen, rate, alpha0))
 
 
 @lru_cache(maxsize=256)

@@ -12,7 +12,7 @@ from giantsteps.numerics.bulk.network_steps import law_of
 from giantsteps.numerics.experiments.weights import OBSERVABLES
 from giantsteps.numerics.gradient_steps.batches import INITIAL, State, batch
 from giantsteps.numerics.gradient_steps.law import StepsLaw
-from giantsteps.numerics.gradient_steps.recursion import Terms, after, terms_of
+from giantsteps.numerics.gradient_steps.recursion import Terms, state_after, terms_of
 from giantsteps.numerics.models.model import Model
 from giantsteps.reports.measurements.experiments import read, text_of
 from giantsteps.reports.measurements.models import Data
@@ -45,6 +45,7 @@ _PARTS = {
     "norm": "the part of $h$ along $q$",
     "added": "$w_{g_0}$ of $h$",
 }
+_LABELS = _TERMS | _PARTS
 # By term: how much an observable moves for each unit of its coefficient.
 Changes = dict[str, dict[str, float]]
 
@@ -139,7 +140,7 @@ def coefficients(judged: Sequence[Judged]) -> dict[str, tuple[float, float]]:
     """The coefficient of every term as the weights have it, and its standard error."""
     changes: Mapping[str, Changes] = read(SEVERAL_STEPS.folder / CHANGES)
     found = {}
-    for term in (*_TERMS, *_PARTS):
+    for term in _LABELS:
         parts = np.array([_known(j, changes[j.entry.drawn.name][term]) for j in judged])
         weight, pulled = parts.sum(axis=0)
         without = (pulled - parts[:, 1]) / (weight - parts[:, 0])
@@ -161,7 +162,7 @@ def _known(one: Judged, slopes: Mapping[str, float]) -> tuple[float, float]:
 
 def _told(found: Mapping[str, tuple[float, float]]) -> Statement:
     """Which terms the weights tell from others that are a tenth larger."""
-    unseen = [(_TERMS | _PARTS)[name] for name, (x, error) in found.items() if (1.0 + _TENTH - x) / error < 3.0]
+    unseen = [_LABELS[name] for name, (x, error) in found.items() if (1.0 + _TENTH - x) / error < 3.0]
     return Statement(
         "every term of the recursion and every part of h is told from one that is a tenth larger", OURS, not unseen,
         f"{len(found) - len(unseen)} of {len(found)} are (seen: by three standard errors)"
@@ -208,7 +209,7 @@ def _states(model: Model, change: Callable[[Terms], Terms] = lambda by: by) -> S
     assert model.step is not None
     for step in model.step.schedule:
         seen = batch(model.activation, model.target, state, model.noise)
-        state = after(state, change(terms_of(seen, step.eta / model.beta, step.alpha0)))
+        state = state_after(state, change(terms_of(seen, step.eta / model.beta, step.alpha0)))
     return state
 
 
@@ -227,8 +228,7 @@ def _terms_table(found: Mapping[str, tuple[float, float]]) -> Table:
         "errors it is above 1, and by how many one that is a tenth larger is refuted",
         "term | coefficient | standard error | above 1 | a tenth more",
         (
-            f"{(_TERMS | _PARTS)[name]} | {x:.3f} | {error:.3f} | {(x - 1.0) / error:+.1f} | "
-            f"{(1.0 + _TENTH - x) / error:.1f}"
+            f"{_LABELS[name]} | {x:.3f} | {error:.3f} | {(x - 1.0) / error:+.1f} | {(1.0 + _TENTH - x) / error:.1f}"
             for name, (x, error) in found.items()
         ),
     )
