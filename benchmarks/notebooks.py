@@ -33,7 +33,8 @@ def outputs(notebooks: Mapping[str, NotebookNode], folder: Path) -> dict[str, li
     All notebooks run in one kernel of this environment, which loads the library once. Each starts with an empty name
     space, in a folder of its own inside `folder`. There is no time limit, because machines and their load differ.
     """
-    cells, spans = [], {}
+    cells: list[NotebookNode] = []
+    spans = {}
     for name, notebook in notebooks.items():
         (folder / name).mkdir()
         start = f"%reset -f\n%config InlineBackend.figure_formats = ['svg']\n%cd -q {folder / name}"
