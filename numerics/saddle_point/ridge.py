@@ -18,14 +18,13 @@ from giantsteps.numerics.saddle_point.level import (
     UNDECIDED,
     Bulk,
     Level,
-    check_tails,
-    extra_reach,
     refined,
     solve_on,
 )
 from giantsteps.numerics.saddle_point.map_uncertainty import SMALL, neighbours, relative_uncertainty, rounding_growth
 from giantsteps.numerics.saddle_point.packed import unpacked
 from giantsteps.numerics.saddle_point.profile import profile
+from giantsteps.numerics.saddle_point.ridgeless import check_tails, extra_reach
 
 
 def solve(model: Model, *, refine: int = 0, bulk: Bulk | None = None) -> Solution:
@@ -50,7 +49,7 @@ def _solve(model: Model, refine: int, bulk: Bulk | None) -> Solution:
     moved += mapped
     fine = replace(fine, rounding=fine.rounding * rounding_growth(uncertain))
     if fine.regime.unit == 0.0:
-        check_tails(found.table, fine)
+        check_tails(found.table, fine.state.values)
     left = fine.left()
     converged, status = judged(fine, left, moved, scale)
     return Solution(
