@@ -10,8 +10,8 @@ import sympy as sp
 
 from giantsteps.derivations.bulk import symbols as s_bulk
 from giantsteps.derivations.bulk.any_activation import CURVATURE
+from giantsteps.derivations.gradient_step.alignment import first_coefficient
 from giantsteps.derivations.gradient_step.bulk import ODD_ACTIVATION, zero_means
-from giantsteps.derivations.gradient_step.constants import first_coefficient
 from giantsteps.derivations.gradient_step.leaves import H1_STAR, H2_STAR, odd_at
 from giantsteps.derivations.kernel.algebra import rewrite, ring
 from giantsteps.derivations.kernel.search.averages import averages_expanded, by_stein, reflected
