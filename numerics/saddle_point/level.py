@@ -1,4 +1,4 @@
-"""The ridge readout on one rule along the spike: the saddle point and both errors there."""
+"""The ridge readout on one rule along the spike: the saddle point, its order parameters and both errors."""
 
 from __future__ import annotations
 
@@ -10,10 +10,11 @@ from functools import cache, partial
 import numpy as np
 from numpy.typing import NDArray
 
-from giantsteps.numerics.bulk.equivalent import DeterministicEquivalent, IsotropicUniform
+from giantsteps.numerics.bulk.equivalent import DeterministicEquivalent, IsotropicUniform, unpack
 from giantsteps.numerics.bulk.of_model import equivalent_of
 from giantsteps.numerics.gaussian.quadrature import ROUNDING
 from giantsteps.numerics.models.model import Model
+from giantsteps.numerics.models.solution import Conjugates, OrderParameters
 from giantsteps.numerics.saddle_point.equations import (
     LinearPart,
     NonlinearPart,
@@ -169,4 +170,49 @@ def state_of(found: OneGroupState) -> State:
         forces=np.array([found.zeta_force, found.psi_force]),
         q=np.array(found.q),
         hats=np.array(found.hats),
+    )
+
+
+def by_direction(overlaps: Array, rank: int) -> Array:
+    """Overlaps with the spike of k groups, packed group by group: (k,), or (k, s) for a spike of s > 1 directions."""
+    return overlaps if rank == 1 else overlaps.reshape(-1, rank)
+
+
+def unpacked(
+    model: Model,
+    values: Array,
+    m: Array,
+    overlaps: Array,
+    q: Array,
+    conjugates: Array,
+    hats: Array,
+    forces: Array,
+    width: float = math.inf,
+) -> OrderParameters:
+    """The order parameters of (T, tau), m, (zeta, chi, psi), (Q, q2), (C, D), their hats and the overlaps' forces.
+
+    At a finite width p q1 and q2 are without m_a^2 c_a/(pi_a p) and m_a^2/(pi_a p), as a simulation reports them.
+    """
+    groups, rank = len(m), model.rank
+    spiked, functions = groups * rank, len(overlaps) - groups
+
+    def split(packed: Array) -> tuple[Array, Array, Array]:
+        """What belongs to zeta, psi and chi."""
+        return by_direction(packed[:spiked], rank), packed[functions:], packed[spiked:functions]
+
+    zeta, psi, chi = split(overlaps)
+    (V1, V2), (q1, q2) = unpack(values), unpack(q)
+    if math.isfinite(width):
+        uniform = m**2 / (width * np.array(model.fractions))
+        q1, q2 = q1 - np.diag(np.array(model.bulks) * uniform), q2 - uniform
+    return OrderParameters(
+        m=m,
+        zeta=zeta,
+        psi=psi,
+        q1=q1,
+        q2=q2,
+        V1=V1,
+        V2=V2,
+        conjugates=Conjugates(*unpack(conjugates), *unpack(hats), *split(forces)),
+        chi=chi,
     )

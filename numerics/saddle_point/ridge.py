@@ -20,9 +20,9 @@ from giantsteps.numerics.saddle_point.level import (
     Level,
     refined,
     solve_on,
+    unpacked,
 )
 from giantsteps.numerics.saddle_point.map_uncertainty import SMALL, neighbours, relative_uncertainty, rounding_growth
-from giantsteps.numerics.saddle_point.packed import unpacked
 from giantsteps.numerics.saddle_point.profile import profile
 from giantsteps.numerics.saddle_point.ridgeless import check_tails, extra_reach
 

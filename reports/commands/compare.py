@@ -15,12 +15,7 @@ from giantsteps.reports.command_line.options import EXPRESSIONS, common_options,
 from giantsteps.reports.command_line.problems import DONE, FAILED, UNDECIDED, InputProblem
 from giantsteps.reports.command_line.request import Request, request
 from giantsteps.reports.command_line.values import LARGEST_DIMENSION, parse_wholes
-from giantsteps.reports.commands.simulate import (
-    at_every_point,
-    draws_options,
-    subjects_of,
-    usual_kind,
-)
+from giantsteps.reports.commands.simulate import at_every_point, draws_options, subjects_of, usual_kind
 
 if TYPE_CHECKING:
     from giantsteps.reports.answers.comparison import Compared
