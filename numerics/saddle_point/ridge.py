@@ -31,7 +31,7 @@ def solve(model: Model, *, refine: int = 0, bulk: Bulk | None = None) -> Solutio
     """The saddle point, test error (25) and training error of a ridge readout.
 
     The rules of quadrature are refined until the test error stays put; `refine` asks for that many steps more.
-    `bulk` gives another deterministic equivalent at a ridge (`numerics.bulk.atoms`) in place of the model's own.
+    `bulk` gives another deterministic equivalent at a ridge (`numerics.bulk.given_bulk`) in place of the model's own.
     ridge = 0 is the limit from above. Raises ModelError where that limit diverges (the interpolation threshold) or is
     out of reach of double precision, and for another loss than the square one. Never raises for lack of convergence:
     `converged` and `status` say so.
