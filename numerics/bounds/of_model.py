@@ -18,7 +18,7 @@ def bounds(model: Model) -> Bounds:
     """What no ridge, alpha or beta gets below, and what the best ridge does not exceed: equations (27) and (26).
 
     For another loss bounds on that loss per sample (`numerics.bounds.any_loss`). `Bounds.best_ridge` finds the ridge of
-    least error; the model's own plays no part. Raises ModelError for what is not built.
+    least error; the model's own plays no part. Raises ModelError for what is not supported.
     """
     if model.loss.name == "square":
         return replace(ridge.bounds(model), search=partial(ridge.best_ridge, model), model=model)

@@ -128,8 +128,8 @@ def exact_test_error(drawn: FeatureMap, model: Model, a: Array) -> float:
         coarse = fine
     if not moved <= MOST_UNSETTLED:
         raise ModelError(
-            f"the test error of a sample is left with an error of {moved:.1g} by rules in double precision: take "
-            "smoother functions, for example tanh(z)"
+            f"the test error of a sample has a quadrature error of {moved:.1g} in double precision: use smoother "
+            "functions, for example tanh(z)"
         )
     return fine
 

@@ -21,18 +21,19 @@ def check_options(asked: Request, certify: bool, digits: bool) -> None:
             continue
         if asked.law is not None:
             raise InputProblem(
-                "--certify and --digits are for one readout group, and a density was given; leave --readout away, or "
-                "them"
+                "--certify and --digits require one readout group, and --readout was given a density; omit --readout, "
+                "or --certify and --digits"
             )
         if asked.swept:
             raise InputProblem(
-                f"{option} was given with a sweep over {', '.join(asked.swept)}; it takes one point, for example "
+                f"{option} was given with a sweep over {', '.join(asked.swept)}; it accepts one point, for example "
                 "--alpha 1.5"
             )
         if asked.loss != "square" or asked.learned_bias:
             what = "--bias learned" if asked.learned_bias else f"--loss {asked.loss}"
             raise InputProblem(
-                f"{option} was given with {what}; it takes the square loss and a given bias, for example --loss square"
+                f"{option} was given with {what}; it requires the square loss and a given bias, for example --loss "
+                "square"
             )
 
 

@@ -115,7 +115,7 @@ def model_options(command: Command) -> Command:
 
 # For the commands whose numbers are limits.
 width_option = option(
-    "--width", "P", "A width of P neurons, whose value stands beside the limit (default 1000).", whole(*WIDTHS), 1000
+    "--width", "P", "Also give the value at a width of P neurons (default 1000).", whole(*WIDTHS), 1000
 )
 
 
@@ -225,7 +225,7 @@ def _check_presence(options: Mapping[str, Any], values: Mapping[str, Values], ow
     absent = [name for name in wanted if name not in values]
     if absent:
         raise InputProblem(
-            f"missing: {', '.join('--' + name for name in absent)} beside --{(direct or step)[0]}, for example "
+            f"missing: {', '.join('--' + name for name in absent)} together with --{(direct or step)[0]}, for example "
             f"{'--spike 1 --bulk 1 --alignment 0.8' if direct else '--alpha0 2 --eta 3'}"
         )
 
@@ -262,7 +262,7 @@ def groups_of(text: str | None, bias: str | None, spike: tuple[float, ...] = ())
         return groups
     if any(group.bias for group in groups):
         raise InputProblem(
-            "--bias was given beside a --readout that has biases of its own; accepted is one of the two, for example "
+            "--bias was given, but --readout already has biases; give one of the two, for example "
             '--readout "1:0.5,-1:0.5" --bias "0.3:0.5,-0.3:0.5"'
         )
     from giantsteps.numerics.models.model import UNIFORM

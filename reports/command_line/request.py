@@ -184,8 +184,8 @@ def law_of(text: str) -> ReadoutLaw:
     value = parse_number(scale) if ":" in text else 1.0
     if name not in LAWS or value is None or not _SMALLEST <= value <= _LARGEST:
         raise InputProblem(
-            f"--readout was given {text[:60]!a}; a density is normal:SCALE (standard deviation) or uniform:SCALE (half "
-            "width), SCALE from 1e-6 to 1e6 and 1 where it is left away, for example --readout normal:0.8"
+            f"--readout was given {text[:60]!a}; a density is normal:SCALE (standard deviation) or uniform:SCALE "
+            "(half-width), with SCALE from 1e-6 to 1e6 (default 1), for example --readout normal:0.8"
         )
     return ReadoutLaw(name, value)
 
@@ -194,7 +194,7 @@ def check_request(asked: Request) -> None:
     """What goes with a density. Raises InputProblem."""
     if asked.bulk_model == "network":
         raise InputProblem(
-            "a density of --readout was given beside the network's own bulk, which takes groups; use --bulk-model "
+            "--readout was given a density, but the network's own bulk requires groups; use --bulk-model "
             'isotropic, or for example --readout "1:0.5,2:0.5"'
         )
     several = bool(asked.further_alignments) or any(group.further_weights for group in asked.groups)
@@ -210,6 +210,6 @@ def check_request(asked: Request) -> None:
     ]
     if beside:
         raise not_built(
-            f"{beside[0]} beside a density of --readout",
-            'a vocabulary of groups takes more, for example --readout "1:0.5,2:0.5"',
+            f"{beside[0]} with a density of --readout",
+            'give readout groups, for example --readout "1:0.5,2:0.5"',
         )

@@ -79,7 +79,7 @@ MODELS: list[tuple[dict[str, Any], str]] = [
 # Of a network.
 NETWORKS: list[tuple[dict[str, Any], str]] = [
     *(({"overlap": x}, "overlap of .* is not accepted") for x in (-1e-9, 1.0, NAN)),
-    ({"overlap": 1e-9, "gaussian_rows": True}, "built for unit rows"),
+    ({"overlap": 1e-9, "gaussian_rows": True}, "requires unit rows"),
     *(({"steps": x}, "steps = .* is not accepted") for x in (0, -1, 1.5, INF, NAN, 1001)),
     ({"eta": (1.0, 2.0)}, "eta has 2 values"), ({"alpha0": (1.0, -2.0), "steps": 2}, "alpha0 = -2"),
     ({"same_batch": True}, "same batch"), ({"same_batch": True, "steps": 2, "alpha0": (1.0, 2.0)}, "same batch"),
@@ -92,7 +92,7 @@ NETWORKS: list[tuple[dict[str, Any], str]] = [
     ({"readout": groups((1.1 * MOST_SIZE, 1.0))}, "a weight of 1.1e"), ({"readout": groups(("a", 1.0))}, "weight of"),
     ({"readout": groups((1.0, 0.5), (-0.9 * LEAST_SIZE, 0.5))}, "a weight of -9e-11"),
     ({"readout": one(bias=-1.1 * MOST_SIZE)}, "a bias of -1.1e"), ({"readout": one(bias=9e-11)}, "a bias of 9e-11"),
-    ({"readout": groups((0.0, 0.5), (0.0, 0.5))}, "takes no gradient step"), ({"readout": ()}, "not to 0"),
+    ({"readout": groups((0.0, 0.5), (0.0, 0.5))}, "there is no gradient step"), ({"readout": ()}, "not to 0"),
     *(({"readout": groups((1.0, 0.5), (-1.0, 0.5 + x))}, "add up to 1") for x in (1.1e-9, -1.1e-9, NAN)),
     *(({"readout": groups((1.0, 1.0 - x), (-1.0, x))}, "have to be positive") for x in (0.0, -0.5)),
     ({"readout": one(bulk=1.2)}, "their bulk follows from the step"), ({"readout": "1:1"}, "as readout groups"),
@@ -160,11 +160,11 @@ ASKED: list[tuple[Callable[[], Any], str]] = [
     (lambda: solve(model(loss="huber:1", **plane(1.0, 0.5, further_alignments=(0.5, 0.1)))), "at most two directions"),
     (lambda: solve(model("tanh", "sign", ridge=0.0, loss="hinge")), "ridge = 0"),
     (lambda: solve(model("tanh", "tanh", noise=0.1, loss="hinge")), r"targets in \{-1, 1\}"),
-    (lambda: solve(step("tanh", "tanh", loss="hinge")), "own bulk is built for targets in"),
+    (lambda: solve(step("tanh", "tanh", loss="hinge")), "own bulk requires a target in"),
     (lambda: giantsteps.solve_batch(model(readout=groups((1.0, 0.5), (-0.5, 0.5)))), "one readout group"),
     (lambda: ReadoutLaw("cauchy"), "is not known"), (lambda: ReadoutLaw("normal", 0.0), "scale = 0"),
     (lambda: ReadoutLaw("normal", "wide"), "scale = wide"),  # type: ignore[arg-type]
-    (lambda: solve(LETTERS.changed(loss="huber:1")), "a density of readout weights is built for the square loss"),
+    (lambda: solve(LETTERS.changed(loss="huber:1")), "readout weights is only supported for the square loss"),
     *((lambda x=x: solve(LETTERS.changed(activation=x)), "span finitely many") for x in ("he3", "z", "z**2")),
     # A small part carries the rounding of the whole, and is a polynomial all the same.
     *((lambda x=x: solve(LETTERS.changed(activation=x)), "of its even part the letters span finitely many")
