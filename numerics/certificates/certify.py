@@ -59,12 +59,12 @@ class Imprecise(BallError):
 
 @dataclass(frozen=True, repr=False, eq=False)
 class Certificate(Shown):
-    """What is certain about the saddle point of a model; where nothing is, `status` says why.
+    """A certificate of the saddle point of a model; if it is not certified, `status` says why.
 
-    box: a box of (V1, V2) that holds the only solution, by the claim `only_by`; on a network's own bulk a box of (V1,
-    V2, b1, b2), or without b1 = 0, that holds exactly one. contraction < 1: the Krawczyk bound there. balls: enclosures
-    of V1, V2, m, zeta, psi, q1, q2, test_error and training_error (and chi) as flint balls, at `bits` bits of
-    quadrature.
+    box: a box of (V1, V2) that contains the only solution, by the claim `only_by`. With a network's own bulk it is a
+    box of (V1, V2, b1, b2), without b1 if b1 = 0, that contains exactly one solution. contraction < 1: the Krawczyk
+    bound on the box. balls: enclosures of V1, V2, m, zeta, psi, q1, q2, test_error, training_error (and chi) as flint
+    balls, at `bits` bits of quadrature.
     """
 
     model: Model
@@ -145,9 +145,9 @@ def certain_digits(ball: Ball) -> int:
 @accepts(model=model_of)
 @alone
 def certify(model: Model, digits: int = 12) -> Certificate:
-    """The certificate of a model, to at least `digits` digits of the test error where the precisions tried allow.
+    """Certify the saddle point of a model, with at least `digits` digits of the test error if possible.
 
-    Every double of the model is the binary rational that it is. Never raises for what could not be certified.
+    The doubles of the model are exact binary rationals. Does not raise if the model cannot be certified.
     """
     why = unsupported(model)
     if why:

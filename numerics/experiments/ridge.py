@@ -78,9 +78,8 @@ class Estimate:
 class Simulation(Shown):
     """K independent experiments at dimension d.
 
-    `model` is the Model (or Network) at the realised ratios n/d, p/d, n0/d and group fractions: evaluate the theory
-    there, not at the ratios asked for. `samples` holds (name, one value per seed); names carry the groups where there
-    are several: "m" or "m[0]", "q1" or "q1[0,1]".
+    `model` is the Model (or Network) at the realised ratios n/d, p/d, n0/d and group fractions; compare with the theory
+    at these. `samples` holds (name, one value per seed); with several groups a name has indices: "m[0]", "q1[0,1]".
     """
 
     kind: str

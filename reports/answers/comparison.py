@@ -109,10 +109,11 @@ def compare(
     executor: Executor | None = None,
     progress: Callable[[int], None] | None = None,
 ) -> Compared:
-    """Simulate at each dimension, solve at the realised ratios, extrapolate; `progress` gets the experiments done.
+    """Compare theory and simulation: simulate at each dimension, solve at the realised ratios, extrapolate in 1/d.
 
-    With `learned`, theory and every experiment learn a bias beside the readout; where the limit of the training energy
-    has several minima, in the basin of the lowest, and the energies of the basins are compared as well.
+    `progress` is called with the number of experiments done. With `learned`, theory and experiments also learn a bias.
+    If the limiting training energy has several minima, the comparison is in the basin of the lowest one, and the
+    energies of the basins are compared too.
 
     Raises SimulationError and ModelError.
     """

@@ -75,7 +75,7 @@ class Piece:
 
 @dataclass(frozen=True, eq=False)
 class Branch:
-    """The pieces from one end of the range to the other, each the neighbour of the next."""
+    """A certified branch: adjacent intervals of the parameter, from the low end of the range to the high end."""
 
     model: Model
     parameter: str
@@ -118,12 +118,12 @@ class Branch:
 def certify_branch(
     model: Model, parameter: str, low: float, high: float, most: int = 2000, step: Callable[[float], bool] | None = None
 ) -> Branch:
-    """The certified branch for low <= parameter <= high.
+    """Certify the solution for all low <= parameter <= high.
 
-    Along alpha0 and eta, and along beta and noise after a step, the map of Result 3.1 is enclosed; along alpha and
-    ridge spike, bulk and alignment are the doubles of the model.
-    At most so many intervals are tried, from the low end on; `step`, given where the next one begins, may end it, too.
-    Never raises for what could not be certified: its pieces say why. Raises ModelError for a range without a model.
+    Along alpha0 and eta, and along beta and noise after a step, the map of Result 3.1 is enclosed too; along alpha and
+    ridge spike, bulk and alignment are the doubles of the model. At most so many intervals are tried, starting at the
+    low end; `step` is called with the start of the next interval and may stop the search. Does not raise if an interval
+    cannot be certified: its piece says why. Raises ModelError if the range contains no model.
     """
     owned = [name for name in PARAMETERS if name not in (_GIVEN if model.step is not None else _OF_STEP)]
     if parameter not in owned:

@@ -57,7 +57,7 @@ def plane_of(student: str, batches: Sequence[float] = BATCHES, etas: Sequence[fl
 def text(found: Sequence[Plane]) -> str:
     """What the planes say."""
     return (
-        f"How much does the isotropic theory miss at width {WIDTH}? Learning {TARGET} with alpha = {ALPHA:g}, "
+        f"How large is the error of the isotropic theory at width {WIDTH}? Learning {TARGET} with alpha = {ALPHA:g}, "
         f"beta = {BETA:g}, ridge {RIDGE:g} and noise {NOISE:g}, over alpha0 = {BATCHES[0]:g} to {BATCHES[-1]:g} and "
         f"eta = {ETAS[0]:g} to {ETAS[-1]:g}: {'; '.join(_sentence(plane) for plane in found)}."
     )
@@ -78,7 +78,7 @@ def table(found: Sequence[Plane]) -> Table:
     corners = [(row, column) for row in (0, -1) for column in (0, -1)]
     heads = " | ".join(f"alpha0 {BATCHES[row]:g}, eta {ETAS[column]:g}" for row, column in corners)
     return Table.of(
-        "What the isotropic theory misses at the corners of the plane, as a share of the test error",
+        "Difference of the isotropic theory at the corners of the plane, relative to the test error",
         f"activation | {heads}",
         (f"{one.student} | {' | '.join(f'{one.missed[corner]:+.1%}' for corner in corners)}" for one in found),
     )
@@ -99,8 +99,8 @@ def figure(found: Sequence[Plane]) -> draw.Figure:
         axes.grid(False)
     canvas.colorbar(image, ax=all_axes, label="isotropic above own, per cent")
     caption = (
-        f"Learning {TARGET}: how far the isotropic theory's test error is above that of the network's own, over "
-        "learning rate and batch. Along the black line the step changes nothing; on its side of long steps and small "
-        "batches it hurts."
+        f"Learning {TARGET}: relative difference of the isotropic test error from that of the network's own theory, "
+        "over learning rate and batch. On the black line the step does not change the test error; for longer steps or "
+        "smaller batches it raises it."
     )
     return draw.finished(canvas, "missed_plane", "What the isotropic theory misses", caption)

@@ -92,16 +92,16 @@ def page(found: Sequence[Panel]) -> Study:
         closing = (
             f"The harmful part is {_percent(first.share(1))} of the area at alpha0 = {first.alpha0:g} and "
             f"{_percent(last.share(1))} at {last.alpha0:g}. At alpha0 = {first.alpha0:g} its middle is at "
-            f"{first.middle(1)}, that of the helpful part at {first.middle(-1)}: a step on few samples puts noise into "
-            "the bulk, and how much of it a readout follows is a matter of its ridge."
+            f"{first.middle(1)}, that of the helpful part at {first.middle(-1)}: a step on few samples adds noise to "
+            "the bulk, and the ridge decides how much of it the readout fits."
         )
     text = (
-        f"A gradient step on few samples may leave more test error than no step. Where, for {STUDENT} that learns "
-        f"{TARGET} (beta = {BETA:g}, eta = {ETA:g}, label noise {NOISE:g}), on a plane of alpha from {ALPHAS[0]:g} to "
-        f"{ALPHAS[1]:g} and ridge from {RIDGES[0]:g} to {RIDGES[1]:g}? By the isotropic theory, {said}.",
+        f"A gradient step on few samples may raise the test error. For which alpha and ridge, if {STUDENT} learns "
+        f"{TARGET} (beta = {BETA:g}, eta = {ETA:g}, label noise {NOISE:g}), alpha is from {ALPHAS[0]:g} to "
+        f"{ALPHAS[1]:g} and the ridge from {RIDGES[0]:g} to {RIDGES[1]:g}? By the isotropic theory, {said}.",
         closing,
-        f"Each plane is {COLUMNS} by {ROWS} cells, solved in their middles in double precision, not certified. "
-        "Uncertain are cells whose two test errors differ by less than both error estimates.",
+        f"Each plane has {COLUMNS} by {ROWS} cells, solved at their centres in double precision, not certified. A cell "
+        "is uncertain if its two test errors differ by less than their error estimates.",
     )
     shares = (" | ".join(f"{100.0 * panel.share(sign):.2f} %" for sign in (-1, 1, 0)) for panel in found)
     table = Table.of(
@@ -133,7 +133,7 @@ def _figure(found: Sequence[Panel]) -> draw.Figure:
         axes.set_xlabel("samples alpha")
         axes.grid(False)
     caption = (
-        f"Where one gradient step (eta = {ETA:g}) leaves less test error than none: it helps in blue and hurts in "
-        f"orange; {STUDENT} learning {TARGET}, isotropic bulk, both axes logarithmic, {COLUMNS} by {ROWS} cells."
+        f"One gradient step (eta = {ETA:g}) lowers the test error in the blue region and raises it in the orange "
+        f"region; {STUDENT} learning {TARGET}, isotropic bulk, both axes logarithmic, {COLUMNS} by {ROWS} cells."
     )
     return draw.finished(canvas, SLUG, "Where one step helps", caption)
