@@ -1,4 +1,4 @@
-"""A certificate of the ridge saddle point: a box that holds one solution, and from it balls of everything.
+"""A certificate of the ridge saddle point: a box that contains one solution, and balls of all results from it.
 
     1. V has no value -1 on a rectangle around the spike, |1 + V| bounded below there (`strip`).
     2. The expectations over kappa and over z are rules with derived error bounds (`balls.rules`, `balls.averages`).

@@ -1,4 +1,4 @@
-"""Where a certificate works: the problem in balls, the rectangle around the spike, the rule and the functions on it."""
+"""The setting of a certificate: the problem in balls, the rectangle around the spike, the rule, and functions on it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is measured on one readout at finite size: test error, order parameters.
+"""Observables of one readout at finite size: test error and order parameters.
 
 Order parameters, for groups a, b of neurons, with W the bulk (weights minus spike) and Pi = 1 - v v^T,
 

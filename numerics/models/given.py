@@ -1,4 +1,4 @@
-"""What a public function is given in other words than its own, a network for its model; what doubles do not hold."""
+"""Arguments of public functions: a network in place of its model, unsupported losses, and overflow of doubles."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the parameters of a model may be: ranges, the groups of its readout, and the sentence where one is refused."""
+"""The parameters of a model: ranges, readout groups, and the messages for refused values."""
 
 from __future__ import annotations
 

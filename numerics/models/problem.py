@@ -1,4 +1,4 @@
-"""What a model and a network have in common: what is learned, from how much, by which readout."""
+"""The common part of a model and a network: target, sample ratio, and readout."""
 
 from __future__ import annotations
 

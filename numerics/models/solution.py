@@ -1,4 +1,4 @@
-"""What a solver returns: order parameters, errors, and how far to trust them."""
+"""The result of a solver: order parameters, errors, and error estimates."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What ends a command early, and with which exit code.
+"""Errors that end a command, and exit codes.
 
 Exit codes are public: 0 done and verified; 1 a claim refuted, a mutant not refuted, a check failed, or drift; 2
 unusable input or an unsupported option; 3 something inconclusive or not converged; 4 an internal error.

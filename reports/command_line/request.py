@@ -1,4 +1,4 @@
-"""What a command was asked: the options of a model, read and checked."""
+"""The request of a command: the options of a model, parsed and checked."""
 
 from __future__ import annotations
 

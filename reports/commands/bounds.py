@@ -1,4 +1,4 @@
-"""giantsteps bounds: what no ridge can beat, what the best ridge does, and the best learning rate."""
+"""giantsteps bounds: bounds on the test error over the ridge, the best ridge, and the best learning rate."""
 
 from __future__ import annotations
 

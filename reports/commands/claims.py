@@ -1,4 +1,4 @@
-"""giantsteps claims: what is claimed, where it comes from, how it is checked; nothing is run."""
+"""giantsteps claims: list claims with source, checks and verdict; nothing is run."""
 
 from __future__ import annotations
 

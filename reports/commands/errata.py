@@ -1,4 +1,4 @@
-"""giantsteps errata: formulas that do not hold as our sources have them."""
+"""giantsteps errata: formulas of our sources that do not hold as printed."""
 
 from __future__ import annotations
 

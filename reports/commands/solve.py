@@ -1,4 +1,4 @@
-"""giantsteps solve: what the theory predicts for a model, or for a sweep of models."""
+"""giantsteps solve: the predictions of the theory for a model, or for a sweep of models."""
 
 from __future__ import annotations
 

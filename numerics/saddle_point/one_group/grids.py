@@ -1,4 +1,4 @@
-"""What a batch is asked for: parameters as arrays of any shape, and the families of points that they make."""
+"""The arguments of a batch: parameters as arrays of any shape, and the families of points that they form."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How much of the test error of a network the isotropic theory misses, over the plane of batch and learning rate.
+"""The difference of the isotropic test error from the network's own, over the plane of batch and learning rate.
 
 All errors are at a finite width.
 """

@@ -109,7 +109,7 @@ STEPS: list[tuple[dict[str, Any], str]] = [
     ({"readout": one(further_weights=(1.0,))}, "one gradient step"),
     ({"readout": (ReadoutGroup(1.0, 0.5, 1.2), ReadoutGroup(-1.0, 0.5))}, "follows from the network"),
     ({"student": "relu", "gaussian_rows": True, "readout": one(weight=-1.0)}, "if the activation is odd"),
-    ({"student": "relu", "readout": ReadoutLaw(), "bulk_model": "isotropic"}, "letters with a density"),
+    ({"student": "relu", "readout": ReadoutLaw(), "bulk_model": "isotropic"}, "a density of readout weights requires"),
 ]  # fmt: skip
 
 LETTERS = model("tanh", "sin(2*z)", bulk=1.1, readout=ReadoutLaw())
@@ -146,7 +146,7 @@ ASKED: list[tuple[Callable[[], Any], str]] = [
     (lambda: solve(step("z+exp(-sin(100*z)**2*10**8)")), "do not settle"),
     (lambda: solve(model("exp(z**2/40)", "tanh", spike=3.0, bulk=0.9)), "double precision"),
     (lambda: solve(model(alpha=1.0, ridge=0.0)), "the interpolation threshold"),
-    (lambda: solve(model(alpha=0.5, ridge=0.0, spike=2.0)), "the limit is decided far along the spike"),
+    (lambda: solve(model(alpha=0.5, ridge=0.0, spike=2.0)), "the limit depends on values far along the spike"),
     *((lambda x=x: solve(model()).at_width(x), "width = .* a number of neurons >= 1") for x in (0, -3, NAN, INF, "w")),
     *((lambda x=x: solve(model(), digits=x), "a whole number from 16 to 300") for x in (15, 301, 20.5, "20", True)),
     *((lambda given=given: solve(model(**given), digits=20), "digits require")
@@ -171,8 +171,8 @@ ASKED: list[tuple[Callable[[], Any], str]] = [
       for x in ("tanh(z)+z**2", "tanh(z)+1e-5*z**2")),
     (lambda: solve(LETTERS.changed(activation="cos(z)+1e-6*he3(z)")), "of its odd part the letters"),
     (lambda: solve(LETTERS.changed(activation="sinh(z/5)")), "faster than a power"),
-    (lambda: solve(LETTERS.changed(spike=0.0)), "without a spike the means of all letters are constants"),
-    (lambda: solve(LETTERS.changed(readout=ReadoutLaw("normal", 1e3))), "normal:1000 are out of reach .* for example"),
+    (lambda: solve(LETTERS.changed(spike=0.0)), "a density of readout weights requires a spike"),
+    (lambda: solve(LETTERS.changed(readout=ReadoutLaw("normal", 1e3))), "normal:1000 is too large .* for example"),
 ]  # fmt: skip
 
 
