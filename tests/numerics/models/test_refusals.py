@@ -142,7 +142,7 @@ ASKED: list[tuple[Callable[[], Any], str]] = [
     (lambda: simulate(network(), dimension=10, seeds=1, inputs="rademacher"), "not accepted"),
     (lambda: learned_bias(model("1e78*tanh(z)", "tanh"), 8), "its training energy is nan"),
     (lambda: learned_bias(model(ridge=0.0)), "a learned bias needs a positive ridge"),
-    (lambda: solve(step("tanh", "exp(z**2/5)")), "the moment of order 8"),
+    (lambda: solve(step("tanh", "exp(z**2/5)")), "finite moments of order 8"),
     (lambda: solve(step("z+exp(-sin(100*z)**2*10**8)")), "do not settle"),
     (lambda: solve(model("exp(z**2/40)", "tanh", spike=3.0, bulk=0.9)), "double precision"),
     (lambda: solve(model(alpha=1.0, ridge=0.0)), "the interpolation threshold"),
@@ -159,7 +159,7 @@ ASKED: list[tuple[Callable[[], Any], str]] = [
     (lambda: model(**plane(1.0)).slopes, "one direction"),
     (lambda: solve(model(loss="huber:1", **plane(1.0, 0.5, further_alignments=(0.5, 0.1)))), "at most two directions"),
     (lambda: solve(model("tanh", "sign", ridge=0.0, loss="hinge")), "ridge = 0"),
-    (lambda: solve(model("tanh", "tanh", noise=0.1, loss="hinge")), r"targets in \{-1, 1\}"),
+    (lambda: solve(model("tanh", "tanh", noise=0.1, loss="hinge")), r"a target in \{-1, 1\}"),
     (lambda: solve(step("tanh", "tanh", loss="hinge")), "own bulk requires a target in"),
     (lambda: giantsteps.solve_batch(model(readout=groups((1.0, 0.5), (-0.5, 0.5)))), "one readout group"),
     (lambda: ReadoutLaw("cauchy"), "is not known"), (lambda: ReadoutLaw("normal", 0.0), "scale = 0"),
@@ -170,9 +170,9 @@ ASKED: list[tuple[Callable[[], Any], str]] = [
     *((lambda x=x: solve(LETTERS.changed(activation=x)), "of its even part the letters span finitely many")
       for x in ("tanh(z)+z**2", "tanh(z)+1e-5*z**2")),
     (lambda: solve(LETTERS.changed(activation="cos(z)+1e-6*he3(z)")), "of its odd part the letters"),
-    (lambda: solve(LETTERS.changed(activation="sinh(z/5)")), "faster than a power"),
+    (lambda: solve(LETTERS.changed(activation="sinh(z/5)")), "at most polynomial growth"),
     (lambda: solve(LETTERS.changed(spike=0.0)), "a density of readout weights requires a spike"),
-    (lambda: solve(LETTERS.changed(readout=ReadoutLaw("normal", 1e3))), "normal:1000 is too large .* for example"),
+    (lambda: solve(LETTERS.changed(readout=ReadoutLaw("normal", 1e3))), "normal:1000 is too large.* for example"),
 ]  # fmt: skip
 
 
