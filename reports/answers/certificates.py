@@ -61,7 +61,9 @@ def _any_precision(model: Model, digits: int) -> tuple[dict[str, Any], list[tupl
 
     try:
         document = solve(model, digits=digits).to_dict()
-    except (ModelError, PrecisionError) as reason:
+    except ModelError as reason:
+        raise InputProblem(str(reason)) from None
+    except PrecisionError as reason:
         status = f"not reached: {reason}"
         return {"status": status, "digits": digits}, [(f"{digits} digits", status)], False
     names = [*_VALUES, *(["chi"] if "chi" in document else [])]
