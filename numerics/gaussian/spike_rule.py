@@ -21,7 +21,7 @@ from giantsteps.numerics.gaussian.smooth_panels import distinct
 
 # Layers narrower than this are followed by panels; wider ones are resolved by the trapezoidal rule.
 NARROW_LAYER = 0.12
-_MOST_NODES = 40_000
+MOST_STEPS = 40_000
 _MOST_LAYERS = 400
 
 
@@ -100,7 +100,7 @@ def spike_rule(
         if feature not in narrow:
             # A Gaussian of this width times the density of kappa.
             h = min(h, WIDEST_STEP * feature.width / math.hypot(1.0, feature.width))
-    h = max(h, 2.0 * half_length / _MOST_NODES)
+    h = max(h, 2.0 * half_length / MOST_STEPS)
     if not narrow:
         h /= FINER**refine
         count = math.ceil(half_length / h)

@@ -29,8 +29,9 @@ from giantsteps.numerics.gaussian.quadrature import (
     reach,
     resolvable,
     span,
+    with_splits,
 )
-from giantsteps.numerics.gaussian.spike_rule import Layer, half_length, layers, spacing, spike_rule
+from giantsteps.numerics.gaussian.spike_rule import MOST_STEPS, Layer, half_length, layers, spacing, spike_rule
 from giantsteps.numerics.gaussian.squares import square_gap
 from giantsteps.numerics.gaussian.tensor_rule import Line, tensor_rule
 from giantsteps.numerics.models.given import OVERFLOW, within_reach
@@ -271,14 +272,16 @@ def _rule(lines: list[Line], refine: int, extra: float, even: bool, steps: Itera
     """Nodes (s, n) and weights (n,) of E over kappa for functions of the given lines."""
     if len(lines[0].direction) > 1:
         return tensor_rule(lines, len(lines[0].direction), refine, extra, even)
-    features = set(steps)
-    widest, reaches = WIDEST_SPACING, []
+    features, widest = set(steps), WIDEST_SPACING
+    length = half_length(reach(line.function, *line.direction, line.variance, extra) for line in lines)
     for line in lines:
-        (slope,) = line.direction
-        features.update(layers(line.function, slope, line.variance, line.bias))
-        widest = min(widest, spacing(line.function, slope, line.variance))
-        reaches.append(reach(line.function, slope, line.variance, extra))
-    rule = spike_rule(tuple(sorted(features)), widest, half_length(reaches), refine, even, extra)
+        (slope,), function = line.direction, line.function
+        step = spacing(function, slope, line.variance)
+        if step < 2.0 * length / MOST_STEPS:  # panels follow the places where it is steep
+            function, step = with_splits(function), WIDEST_SPACING
+        features.update(layers(function, slope, line.variance, line.bias))
+        widest = min(widest, step)
+    rule = spike_rule(tuple(sorted(features)), widest, length, refine, even, extra)
     return rule.nodes[None, :], rule.weights
 
 
