@@ -16,12 +16,13 @@ from giantsteps.numerics.gaussian.quadrature import (
     WIDEST_STEP,
     Array,
     Integrand,
+    with_splits,
 )
 from giantsteps.numerics.gaussian.smooth_panels import distinct
 
 # Layers narrower than this are followed by panels; wider ones are resolved by the trapezoidal rule.
 NARROW_LAYER = 0.12
-MOST_STEPS = 40_000
+_MOST_NODES = 40_000
 _MOST_LAYERS = 400
 
 
@@ -70,6 +71,16 @@ def spacing(function: Integrand, slope: float, variance: float) -> float:
     return min(widest, 2.0 * math.pi / (abs(slope) * frequency))
 
 
+def followed(
+    function: Integrand, slope: float, variance: float, bias: float, length: float
+) -> tuple[tuple[Layer, ...], float]:
+    """`layers` and `spacing` on [-length, length]: panels follow an analytic function that needs too short a step."""
+    step = spacing(function, slope, variance)
+    if step < 2.0 * length / _MOST_NODES:
+        return layers(with_splits(function), slope, variance, bias), math.inf
+    return layers(function, slope, variance, bias), step
+
+
 @lru_cache(maxsize=256)
 def spike_rule(
     features: tuple[Layer, ...],
@@ -100,7 +111,7 @@ def spike_rule(
         if feature not in narrow:
             # A Gaussian of this width times the density of kappa.
             h = min(h, WIDEST_STEP * feature.width / math.hypot(1.0, feature.width))
-    h = max(h, 2.0 * half_length / MOST_STEPS)
+    h = max(h, 2.0 * half_length / _MOST_NODES)
     if not narrow:
         h /= FINER**refine
         count = math.ceil(half_length / h)

@@ -29,9 +29,8 @@ from giantsteps.numerics.gaussian.quadrature import (
     reach,
     resolvable,
     span,
-    with_splits,
 )
-from giantsteps.numerics.gaussian.spike_rule import MOST_STEPS, Layer, half_length, layers, spacing, spike_rule
+from giantsteps.numerics.gaussian.spike_rule import Layer, followed, half_length, spike_rule
 from giantsteps.numerics.gaussian.squares import square_gap
 from giantsteps.numerics.gaussian.tensor_rule import Line, tensor_rule
 from giantsteps.numerics.models.given import OVERFLOW, within_reach
@@ -275,11 +274,8 @@ def _rule(lines: list[Line], refine: int, extra: float, even: bool, steps: Itera
     features, widest = set(steps), WIDEST_SPACING
     length = half_length(reach(line.function, *line.direction, line.variance, extra) for line in lines)
     for line in lines:
-        (slope,), function = line.direction, line.function
-        step = spacing(function, slope, line.variance)
-        if step < 2.0 * length / MOST_STEPS:  # panels follow the places where it is steep
-            function, step = with_splits(function), WIDEST_SPACING
-        features.update(layers(function, slope, line.variance, line.bias))
+        places, step = followed(line.function, *line.direction, line.variance, line.bias, length)
+        features.update(places)
         widest = min(widest, step)
     rule = spike_rule(tuple(sorted(features)), widest, length, refine, even, extra)
     return rule.nodes[None, :], rule.weights

@@ -107,9 +107,9 @@ def _unreached(judged: Sequence[Judged], data: Data) -> tuple[str, str]:
     ]  # fmt: skip
     return (
         f"Of the {COUNT} networks {len(names) - len(unsettled)} are judged by their errors and {len(names)} by their "
-        f"weights. For {len(lost)} the recursion leaves the range of double precision ({'; '.join(lost) or 'none'}). "
-        f"For {len(unsettled)} the test errors were stored as not converged. These {len(lost) + len(unsettled)} "
-        "networks take the longest steps. No statement below includes their errors.",
+        f"weights. For {len(lost)} the recursion or the law of the bulk is out of reach of double precision "
+        f"({'; '.join(lost) or 'none'}). For {len(unsettled)} the test errors were stored as not converged. These "
+        f"{len(lost) + len(unsettled)} networks take the longest steps. No statement below includes their errors.",
         f"In those {len(unsettled)} the saddle point was solved, but the test error was not known to the 1e-7 that "
         "count as converged. For softplus / sin the rule along the spike was too coarse, and the stored test errors "
         "are known to 1e-5. For elu / sign the law of the bulk, and with it the test error by the own bulk, is known "
