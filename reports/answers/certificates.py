@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from giantsteps.reports.command_line.problems import InputProblem
+
 if TYPE_CHECKING:
     from giantsteps.numerics.certificates.certify import Certificate
     from giantsteps.numerics.models.model import Model
