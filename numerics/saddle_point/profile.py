@@ -265,9 +265,9 @@ def _rule(lines: list[Line], refine: int, extra: float, even: bool, steps: Itera
     if len(lines[0].direction) > 1:
         return tensor_rule(lines, len(lines[0].direction), refine, extra, even)
     features, widest = set(steps), WIDEST_SPACING
-    length = half_length(reach(line.function, *line.direction, line.variance, extra) for line in lines)
+    length = half_length(reach(line.function, line.direction[0], line.variance, extra) for line in lines)
     for line in lines:
-        places, step = followed(line.function, *line.direction, line.variance, line.bias, length)
+        places, step = followed(line.function, line.direction[0], line.variance, line.bias, length)
         features.update(places)
         widest = min(widest, step)
     rule = spike_rule(tuple(sorted(features)), widest, length, refine, even, extra)
