@@ -113,7 +113,8 @@ def _unreached(judged: Sequence[Judged], data: Data) -> tuple[str, str]:
         f"In those {len(unsettled)} the saddle point was solved, but the test error was not known to the 1e-7 that "
         "count as converged. For softplus / sin the rule along the spike was too coarse, and the stored test errors "
         "are known to 1e-5. For elu / sign the law of the bulk is known to 1e-6, and the own bulk's "
-        "test error is estimated to be uncertain by 0.1. Both are below the standard errors of the samples. Judged by the stored numbers all the same: "
+        "test error is estimated to be uncertain by 0.1. Both are below the standard errors of the samples. "
+        "Judged by the stored numbers all the same: "
         f"{'; '.join(told) or 'none'}. Computed after the simulation: a finer rule, which the solver has now, moves "
         "the stored test errors of softplus / sin by less than 1e-5.",
     )
