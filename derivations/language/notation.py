@@ -6,6 +6,8 @@ import re
 from collections.abc import Callable, Mapping
 from functools import lru_cache
 
+import sympy as sp
+
 # Undefined functions that stand for objects with a name of their own.
 _NAMES = {
     "mu0": r"\mu_0",
@@ -123,6 +125,8 @@ _SYMBOLS = {
 
 # A name with one of these is LaTeX already; SymPy would take its carets and underscores apart.
 _VERBATIM = frozenset("\\{}[]()|/ '")
+# Where a coefficient stands in a series.
+_IS_INDEX = re.compile(r"[kJN0-9 +-]+")
 # How the operators of the kernel are written, from what their arguments are written as.
 OPERATORS: Mapping[str, Callable[..., str]] = {
     "repeated": lambda count, term: rf"\sum_{{{_index(term)}=1}}^{{{count}}} {term}",
@@ -133,7 +137,7 @@ OPERATORS: Mapping[str, Callable[..., str]] = {
     ),
     "naturals below": lambda end: rf"\mathrm{{card}}\{{k \in \mathbb{{N}} : k < {end}\}}",
     "of the network": lambda value: rf"\left({value}\right)^{{\mathrm{{net}}}}",
-    "s": lambda order: f"s_{{{order}}}",
+    "s": lambda *at: f"s_{{{at[0]}}}" if _IS_INDEX.fullmatch(at[0]) else f"s({', '.join(at)})",
     **{name: lambda *_, name=name: name for name in ("a_k", "s_k", "f_k")},
 }
 # Those that end with the term that they run over.
@@ -181,23 +185,17 @@ def symbol(name: str) -> str | None:
 
 
 @lru_cache(maxsize=4096)
-def function(name: str) -> str | None:
-    """How a function is written: by its name here, with its primes or the place of a partial derivative; None for a
-    plain name.
-    """
+def function(name: str) -> str:
+    """How a function is written: by its name here, with its primes or the place of a partial derivative."""
     if name in _NAMES:
         return _NAMES[name]
-    if name.endswith(" moved"):
-        return function(name.removesuffix(" moved")) or name.removesuffix(" moved")
-    if place := _PLACE.fullmatch(name):
-        index = place[2].strip("{}")
-        head = f"{place[1]}_{{{index}}}" if index else place[1]
-        return rf"\partial_{{{place[3]}}}{function(head) or _commands(head)}"
-    bare = name.rstrip("'")
+    bare = name.removesuffix(" moved").rstrip("'")
     if bare != name:
         inner = bare[1:-1] if bare.startswith("(") and bare.endswith(")") else bare
-        written, primes = function(inner) or inner, name[len(bare) :]
-        return f"({written}){primes}" if written.startswith(r"\ln") else written + primes
+        written, primes = function(inner), "'" * (len(name) - len(name.rstrip("'")))
+        return f"({written}){primes}" if primes and written.startswith(r"\ln") else written + primes
+    if place := _PLACE.fullmatch(name):
+        return rf"\partial_{{{place[3]}}}{function(f'{place[1]}_{place[2]}' if place[2] else place[1])}"
     if name.startswith("w.Q"):
         return name.replace("w.", r"w^{\top}", 1)
-    return symbol(name)
+    return symbol(name) or str(sp.latex(sp.Symbol(name)))

@@ -242,7 +242,7 @@ def _of(factor: sp.Expr) -> tuple[int, str]:
         return (_VARIABLE if random and exponent.is_Integer else _PARAMETER), name
     if isinstance(base, AppliedUndef):
         name = base.func.__name__
-        return (_AVERAGE, "") if name in notation.RUNNING else (_FUNCTION, notation.function(name) or name)
+        return (_AVERAGE, "") if name in notation.RUNNING else (_FUNCTION, notation.function(name))
     if base.is_Mul:
         return _PARAMETER, getattr(signed(base)[2][0], "name", "")
     if base.has(Expectation) or isinstance(base, sp.Piecewise | sp.Sum | sp.Integral | sp.Derivative):

@@ -29,7 +29,7 @@ class _Printer(LatexPrinter):
             if name in ("repeated", "product"):
                 body[1] = self._factor(expr.args[1], last=True)
             return _power(notation.OPERATORS[name](*body), exp, loose=name in notation.RUNNING)
-        written = notation.function(name) or str(super()._print_Symbol(sp.Symbol(name)))
+        written = notation.function(name)
         arguments = f"({', '.join(self._print(argument) for argument in expr.args)})"
         if exp is not None and ("^" in written or r"\frac" in written):
             return _power(written + arguments, exp, loose=True)

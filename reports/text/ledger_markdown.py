@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from giantsteps.reports.text.mathematics import said_of
 from giantsteps.reports.text.words import (
     LEAVES,
     by_fiat,
@@ -93,7 +94,10 @@ def _leaves(document: Mapping[str, Any], chapters: Sequence[Chapter]) -> str:
     known = {claim["id"] for claim in document["claims"]}
     lines = ["# What theorems stand on", "", f"{_GENERATED} All claims: [README.md](README.md)."]
     for kind, plural in LEAVES.items():
-        listed = [leaf for leaf in document["leaves"] if leaf["kind"] == kind]
+        listed = [
+            leaf | {"statements": said_of(leaf["statements"])} for leaf in document["leaves"] if leaf["kind"] == kind
+        ]
+        listed = [leaf for leaf in listed if leaf["statements"] or kind != "definition"]
         lines += ["", f"## {plural.capitalize()}: {len(listed)}"]
         for leaf in listed:
             lines += ["", "; ".join(leaf["names"]) if kind != "definition" else "", ""]
