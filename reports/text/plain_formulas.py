@@ -8,7 +8,7 @@ from functools import lru_cache
 
 _TOKEN = re.compile(r"\\[A-Za-z]+|\\.|\s+|.", re.DOTALL)
 _SIGNS = {
-    r"\cdot": "·", r"\leq": "≤", r"\geq": "≥", r"\neq": "≠", r"\to": "→", r"\in": "∈", r"\infty": "∞", r"\sum": "Σ",
+    r"\cdot": "·", r"\leq": "≤", r"\geq": "≥", r"\neq": "≠", r"\to": "→", r"\in": "∈", r"\infty": "∞", r"\sum": "Σ", r"\prod": "∏",
     r"\int": "∫", r"\partial": "∂", r"\perp": "⊥", r"\star": "⋆", r"\top": "ᵀ", r"\prime": "′", r"\ell": "ℓ",
     r"\langle": "⟨", r"\rangle": "⟩", r"\lceil": "⌈", r"\rceil": "⌉", r"\lfloor": "⌊", r"\rfloor": "⌋", r"\wedge": "∧",
     r"\uparrow": "↑", r"\downarrow": "↓", r"\circ": "∘", r"\approx": "≈", r"\sim": "∼", r"\propto": "∝", r"\pm": "±",
@@ -186,6 +186,6 @@ def _tidy(text: str) -> str:
     """Spaces as in print: none inside brackets, none behind a sign, one around the rest."""
     text = re.sub(r"\s+", " ", text).strip()
     text = re.sub(r"([(\[{⟨]) | ([)\]}⟩,;])", lambda found: found[1] or found[2], text)
-    text = re.sub(r"(^|[(\[{,=≤≥≠→/] ?)- ", r"\1-", text)
+    text = re.sub(r"(^|[(\[{,=<>≤≥≠→/∧] ?)- ", r"\1-", text)
     text = re.sub(r",(?=\S)", ", ", text)
     return re.sub(r"_\{[^{}]*\}", lambda script: script[0].replace(" ", ""), text)
