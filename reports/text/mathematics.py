@@ -105,7 +105,7 @@ def _shortened(element: ElementTree.Element) -> ElementTree.Element:
                 if not tall:
                     sign.set("stretchy", "false")  # one that may grow takes the room of its largest form
     if element.tag in ROWS:
-        for number, (sign, _, operand_before) in enumerate(scanned(element)):
+        for number, (sign, _, operand_before) in enumerate(scanned(list(element))):
             if number and sign.tag == "mo" and sign.text in _SIGNS and not operand_before:
                 sign.set("form", "prefix")  # without it a sign behind another one has the gaps of a difference
     if element.tag == "mo" and len(name := element.text or "") > 1 and name.isalpha() and name not in LIMITS:

@@ -8,8 +8,8 @@ from functools import lru_cache
 
 _TOKEN = re.compile(r"\\[A-Za-z]+|\\.|\s+|.", re.DOTALL)
 _SIGNS = {
-    r"\cdot": "·", r"\leq": "≤", r"\geq": "≥", r"\neq": "≠", r"\to": "→", r"\in": "∈", r"\infty": "∞", r"\sum": "Σ", r"\prod": "∏",
-    r"\int": "∫", r"\partial": "∂", r"\perp": "⊥", r"\star": "⋆", r"\top": "ᵀ", r"\prime": "′", r"\ell": "ℓ",
+    r"\cdot": "·", r"\leq": "≤", r"\geq": "≥", r"\neq": "≠", r"\to": "→", r"\in": "∈", r"\infty": "∞", r"\sum": "Σ",
+    r"\int": "∫", r"\partial": "∂", r"\perp": "⊥", r"\star": "⋆", r"\top": "ᵀ", r"\prime": "′", r"\ell": "ℓ", r"\prod": "∏",
     r"\langle": "⟨", r"\rangle": "⟩", r"\lceil": "⌈", r"\rceil": "⌉", r"\lfloor": "⌊", r"\rfloor": "⌋", r"\wedge": "∧",
     r"\uparrow": "↑", r"\downarrow": "↓", r"\circ": "∘", r"\approx": "≈", r"\sim": "∼", r"\propto": "∝", r"\pm": "±",
     r"\times": "×", r"\ldots": "...", r"\dots": "...", r"\quad": "  ", r"\varrho": "ϱ", r"\varphi": "φ",
