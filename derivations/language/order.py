@@ -67,7 +67,7 @@ _LETTERS = (
         "x",
         "v",
     ),
-    *("w", "z", "t", "u", "xi", "Xi", "Delta"),
+    *("w", "z", "t", "u", "xi", "Xi", "Delta", "E"),
 )
 _RANK = {letter: rank for rank, letter in enumerate(_LETTERS)}
 _RANDOM = frozenset({"kappa", "x", "v", "w", "e", "z", "t", "xi", "Xi"})

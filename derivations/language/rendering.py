@@ -28,7 +28,8 @@ class _Printer(LatexPrinter):
             body = [self._print(argument) for argument in expr.args]
             if name in ("repeated", "product"):
                 body[1] = self._factor(expr.args[1], last=True)
-            return _power(notation.OPERATORS[name](*body), exp, loose=name in notation.RUNNING)
+            written = notation.OPERATORS[name](*body)
+            return _power(written, exp, loose=name in notation.RUNNING or written.endswith(")"))
         written = notation.function(name)
         arguments = f"({', '.join(self._print(argument) for argument in expr.args)})"
         if exp is not None and ("^" in written or r"\frac" in written):
