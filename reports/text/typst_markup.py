@@ -106,7 +106,8 @@ def _row(element: Element, size: int) -> str:
         else:
             pieces.append(_math(child, size))
     inner = " ".join(pieces)
-    if len(children) > 1 and _stretches(children[0], _OPENING) and _stretches(children[-1], _CLOSING):
+    closed = len(children) > 1 and (children[-1].tag == "mtable" or _stretches(children[-1], _CLOSING))
+    if closed and _stretches(children[0], _OPENING):
         return f"lr({inner})"
     return inner
 
