@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from giantsteps.reports.command_line.console import Chapters, Output, Progress, table
-from giantsteps.reports.command_line.options import common_options
-from giantsteps.reports.command_line.parameters import option, profile_option
+from giantsteps.reports.command_line.options import common_options, option, profile_option
 from giantsteps.reports.command_line.problems import DONE, FAILED, UNDECIDED, InputProblem, check_writable
 from giantsteps.reports.command_line.values import parse_whole
 
@@ -39,7 +38,7 @@ The committed ledger has seeds of its own. With --seed all points and simulation
 then REFUTED by a simulation once in a thousand, and one whose power is near the bar may become INCONCLUSIVE, or a
 mutant of it. Such a ledger names its seed and is never written over the committed one.
 
-The column "mutants" counts the wrong neighbours of a claim that all of its checks together refute, "alone" those that
+The column "mutants" counts the mutants of a claim that all of its checks together refute, "alone" those that
 the check which earned the verdict refutes by itself, generic ones (five per cent more, a term dropped) among them.
 
 With --properties what is searched is the properties (limits with their rates, orderings, invariances, state machines
@@ -83,7 +82,7 @@ def verify(
     if properties:
         return search_properties(claims, profile, seed, out)
     start = 0 if seed is None else parse_whole("seed", seed, 0, 10**6, "7")
-    from giantsteps.reports.commands.claims import find
+    from giantsteps.reports.command_line.claim_ids import find
     from giantsteps.reports.text.ledger_files import committed
     from giantsteps.verify.claims.index import all_claims
     from giantsteps.verify.ledger.document import as_json as ledger_json
