@@ -9,12 +9,13 @@ from functools import lru_cache
 _TOKEN = re.compile(r"\\[A-Za-z]+|\\.|\s+|.", re.DOTALL)
 _SIGNS = {
     r"\cdot": "·", r"\leq": "≤", r"\geq": "≥", r"\neq": "≠", r"\to": "→", r"\in": "∈", r"\infty": "∞", r"\sum": "Σ",
-    r"\int": "∫", r"\partial": "∂", r"\perp": "⊥", r"\star": "⋆", r"\top": "ᵀ", r"\prime": "′", r"\ell": "ℓ", r"\prod": "∏",
+    r"\int": "∫", r"\partial": "∂", r"\perp": "⊥", r"\star": "⋆", r"\top": "ᵀ", r"\prime": "′", r"\ell": "ℓ",
     r"\langle": "⟨", r"\rangle": "⟩", r"\lceil": "⌈", r"\rceil": "⌉", r"\lfloor": "⌊", r"\rfloor": "⌋", r"\wedge": "∧",
     r"\uparrow": "↑", r"\downarrow": "↓", r"\circ": "∘", r"\approx": "≈", r"\sim": "∼", r"\propto": "∝", r"\pm": "±",
     r"\times": "×", r"\ldots": "...", r"\dots": "...", r"\quad": "  ", r"\varrho": "ϱ", r"\varphi": "φ",
     r"\varpi": "ϖ", r"\varsigma": "ς", r"\varepsilon": "ε", r"\epsilon": "ϵ", r"\phi": "ϕ", r"\vartheta": "ϑ",
     r"\,": " ", r"\:": " ", r"\;": " ", r"\!": "", "\\ ": " ", "\\\\": "; ", "&": " ", "{": "", "}": "", "~": " ",
+    r"\prod": "∏",
 }  # fmt: skip
 _ACCENTS = {r"\hat": "\u0302", r"\tilde": "\u0303", r"\check": "\u030c", r"\bar": "\u0304", r"\overline": "\u0304"}
 _STYLES = {r"\mathbb": "DOUBLE-STRUCK", r"\mathsf": "SANS-SERIF", r"\mathcal": "SCRIPT", r"\mathbf": "BOLD"}
