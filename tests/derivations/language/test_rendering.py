@@ -13,7 +13,7 @@ from sympy.core.function import UndefinedFunction
 
 import giantsteps.derivations
 from giantsteps.derivations.free_energy.along_spike import g, mu0, mu1, mu2, y0
-from giantsteps.derivations.free_energy.leaves import over_replicas, product_of
+from giantsteps.derivations.free_energy.assumptions import over_replicas, product_of
 from giantsteps.derivations.language import symbols as s
 from giantsteps.derivations.language.expectation import Expectation
 from giantsteps.derivations.language.named_functions import repeated, sigma, sigma_prime
