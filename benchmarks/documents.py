@@ -1,4 +1,4 @@
-"""Make what the documents show again: the figure of the README, the pictures of the tutorial, the reference in docs/api/.
+"""Make again what the documents show: the figure of the README, the pictures of the tutorial, the reference (docs/api).
 
 `python -m benchmarks.documents`, or `make documents`.
 """

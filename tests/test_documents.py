@@ -75,7 +75,7 @@ def test_the_python_of_the_pages_gives_what_it_says(page: str, tmp_path: Path) -
         words, _, comment = line.partition("  # ")
         if comment:
             expected.append(comment.strip())
-            code.append(f"print(repr({words.strip()}))")
+            code.append(f"print(repr(({words.strip()})))")
         else:
             code.append(words)
     assert expected
@@ -209,7 +209,9 @@ def keys_of(document: object) -> set[str]:
 def test_every_key_of_a_document_is_in_the_reference(command: str, tmp_path: Path) -> None:
     done = shell(f"giantsteps {command} --json --quiet", tmp_path)
     page = TEXTS[ROOT / "docs" / "api" / "json.md"]
-    common, own = (page.split(f"## {part}\n")[1].split("\n## ")[0] for part in ("In every document", command.split()[0]))
+    common, own = (
+        page.split(f"## {part}\n")[1].split("\n## ")[0] for part in ("In every document", command.split()[0])
+    )
     described = set(re.findall(r"`([^`]+)`", common + own))
     if command.startswith("compare"):  # each of its simulations is a document of simulate
         described |= set(re.findall(r"`([^`]+)`", page.split("## simulate\n")[1].split("\n## ")[0]))
