@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from importlib import import_module
+from textwrap import dedent
 from types import FunctionType
 from typing import Any
 
@@ -115,7 +116,7 @@ def _said(name: str, given: Any) -> tuple[tuple[str, ...], tuple[Argument, ...],
                 listed, _, meaning = item.partition(": ")
                 meanings |= dict.fromkeys(listed.split(", "), _line(meaning))
         else:
-            paragraphs.append(inspect.cleandoc(part) if part.startswith("    ") else _line(part))
+            paragraphs.append(dedent(part) if part.startswith("    ") else _line(part))
     arguments = tuple(
         Argument(one.name, _type(one), _default(one), meanings[one.name])
         for one in known.values()
