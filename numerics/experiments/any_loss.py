@@ -30,14 +30,7 @@ from giantsteps.numerics.experiments import convex_readout, readout
 from giantsteps.numerics.experiments.bias_search import Fitted, best_bias
 from giantsteps.numerics.experiments.ensembles import Array, FeatureMap, Sizes, block_rows
 from giantsteps.numerics.experiments.measure import Row, fresh_outputs, order_parameters
-from giantsteps.numerics.experiments.ridge import (
-    Job,
-    Prediction,
-    draw,
-    natural_scales,
-    predicted,
-    samples_of,
-)
+from giantsteps.numerics.experiments.ridge import Job, Prediction, draw, natural_scales, predicted, samples_of
 from giantsteps.numerics.gaussian.evaluate import compile_numpy
 from giantsteps.numerics.models.gradient_step import INSTEAD
 from giantsteps.numerics.models.losses import SQUARE, ClippedLoss, Loss

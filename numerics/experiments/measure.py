@@ -26,7 +26,7 @@ from giantsteps.numerics.experiments.ensembles import Array, FeatureMap, Sizes, 
 from giantsteps.numerics.experiments.inputs import GAUSSIAN, Inputs
 from giantsteps.numerics.gaussian.quadrature import MOST_UNSETTLED
 from giantsteps.numerics.models.model import Model, ModelError
-from giantsteps.numerics.saddle_point.packed import by_direction
+from giantsteps.numerics.saddle_point.level import by_direction
 from giantsteps.numerics.saddle_point.profile import Profile, profile
 
 Row = tuple[tuple[str, float], ...]

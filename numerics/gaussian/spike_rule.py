@@ -10,13 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from giantsteps.numerics.gaussian.nodes import composite, density
-from giantsteps.numerics.gaussian.quadrature import (
-    FINER,
-    LOG_ACCURACY,
-    WIDEST_STEP,
-    Array,
-    Integrand,
-)
+from giantsteps.numerics.gaussian.quadrature import FINER, LOG_ACCURACY, WIDEST_STEP, Array, Integrand
 from giantsteps.numerics.gaussian.smooth_panels import distinct
 
 # Layers narrower than this are followed by panels; wider ones are resolved by the trapezoidal rule.

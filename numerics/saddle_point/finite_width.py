@@ -19,9 +19,8 @@ import numpy as np
 
 from giantsteps.numerics.models.parameters import checked_number
 from giantsteps.numerics.models.solution import Solution
-from giantsteps.numerics.saddle_point.level import QUADRATURE_LIMIT, Bulk, refined
+from giantsteps.numerics.saddle_point.level import QUADRATURE_LIMIT, Bulk, refined, unpacked
 from giantsteps.numerics.saddle_point.map_uncertainty import relative_uncertainty, rounding_growth
-from giantsteps.numerics.saddle_point.packed import unpacked
 
 
 def checked_width(width: float) -> float:

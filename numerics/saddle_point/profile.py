@@ -22,14 +22,7 @@ from giantsteps.numerics.bulk.equivalent import upper_triangle
 from giantsteps.numerics.gaussian.coefficients import known_moments_of
 from giantsteps.numerics.gaussian.least_squares import RANK_TOLERANCE
 from giantsteps.numerics.gaussian.line_moments import on_line
-from giantsteps.numerics.gaussian.quadrature import (
-    Moments,
-    doublings,
-    integrand,
-    reach,
-    resolvable,
-    span,
-)
+from giantsteps.numerics.gaussian.quadrature import Moments, doublings, integrand, reach, resolvable, span
 from giantsteps.numerics.gaussian.spike_rule import Layer, half_length, layers, spacing, spike_rule
 from giantsteps.numerics.gaussian.squares import square_gap
 from giantsteps.numerics.gaussian.tensor_rule import Line, tensor_rule

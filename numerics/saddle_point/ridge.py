@@ -18,21 +18,20 @@ from giantsteps.numerics.saddle_point.level import (
     UNDECIDED,
     Bulk,
     Level,
-    check_tails,
-    extra_reach,
     refined,
     solve_on,
+    unpacked,
 )
 from giantsteps.numerics.saddle_point.map_uncertainty import SMALL, neighbours, relative_uncertainty, rounding_growth
-from giantsteps.numerics.saddle_point.packed import unpacked
 from giantsteps.numerics.saddle_point.profile import profile
+from giantsteps.numerics.saddle_point.ridgeless import check_tails, extra_reach
 
 
 def solve(model: Model, *, refine: int = 0, bulk: Bulk | None = None) -> Solution:
     """The saddle point, test error (25) and training error of a ridge readout.
 
     The rules of quadrature are refined until the test error stays put; `refine` asks for that many steps more.
-    `bulk` gives another deterministic equivalent at a ridge (`numerics.bulk.atoms`) in place of the model's own.
+    `bulk` gives another deterministic equivalent at a ridge (`numerics.bulk.given_bulk`) in place of the model's own.
     ridge = 0 is the limit from above. Raises ModelError where that limit diverges (the interpolation threshold) or is
     out of reach of double precision, and for another loss than the square one. Never raises for lack of convergence:
     `converged` and `status` say so.
@@ -50,7 +49,7 @@ def _solve(model: Model, refine: int, bulk: Bulk | None) -> Solution:
     moved += mapped
     fine = replace(fine, rounding=fine.rounding * rounding_growth(uncertain))
     if fine.regime.unit == 0.0:
-        check_tails(found.table, fine)
+        check_tails(found.table, fine.state.values)
     left = fine.left()
     converged, status = judged(fine, left, moved, scale)
     return Solution(

@@ -27,10 +27,10 @@ from giantsteps.numerics.models.model import Model, ModelError
 from giantsteps.numerics.models.notebook import Shown
 from giantsteps.numerics.saddle_point.profile import Profile, profile
 from giantsteps.numerics.spectrum.axis import Axis, SpectrumError, continued, mean_eigenvalue
+from giantsteps.numerics.spectrum.band_edges import LEAST_SHARE, Band, bands
 from giantsteps.numerics.spectrum.network import NetworkEquations, unbounded_labels
 from giantsteps.numerics.spectrum.outliers import Outlier, detached_eigenvalues, outliers_of
 from giantsteps.numerics.spectrum.point import Equations
-from giantsteps.numerics.spectrum.support import LEAST_SHARE, Band, bands
 
 __all__ = ["Spectrum", "SpectrumError", "atom_at_zero", "spectrum", "stieltjes"]
 

@@ -18,7 +18,7 @@ from giantsteps.reports.command_line import completion
 from giantsteps.reports.command_line.extras import missing
 from giantsteps.reports.command_line.machine import signals, streams
 from giantsteps.reports.command_line.machine.pace import steady
-from giantsteps.reports.command_line.parameters import suggested
+from giantsteps.reports.command_line.options import suggested
 from giantsteps.reports.command_line.problems import BROKEN_PIPE, INTERNAL, INTERRUPTED, UNUSABLE, InputProblem, shown
 
 if TYPE_CHECKING:

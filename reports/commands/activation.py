@@ -14,9 +14,9 @@ from giantsteps.derivations.expressions.named import function_names
 from giantsteps.numerics.models.parameters import ModelError
 from giantsteps.reports.command_line.console import Output, provenance
 from giantsteps.reports.command_line.misuse import taking_values
-from giantsteps.reports.command_line.options import common_options, expression_of
-from giantsteps.reports.command_line.parameters import option, seconds, single, whole
+from giantsteps.reports.command_line.options import common_options, option, seconds, single, whole
 from giantsteps.reports.command_line.problems import DONE, UNDECIDED, InputProblem
+from giantsteps.reports.command_line.request import expression_of
 
 if TYPE_CHECKING:
     from giantsteps.derivations.activations.activation import Activation

@@ -11,17 +11,11 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from giantsteps.reports.command_line.console import Output, estimate_text, number, table, verdict_text
-from giantsteps.reports.command_line.options import EXPRESSIONS, common_options, model_options, request
-from giantsteps.reports.command_line.parameters import option
+from giantsteps.reports.command_line.options import EXPRESSIONS, common_options, model_options, option
 from giantsteps.reports.command_line.problems import DONE, FAILED, UNDECIDED, InputProblem
-from giantsteps.reports.command_line.request import Request
+from giantsteps.reports.command_line.request import Request, request
 from giantsteps.reports.command_line.values import LARGEST_DIMENSION, parse_wholes
-from giantsteps.reports.commands.simulate import (
-    at_every_point,
-    draws_options,
-    subjects_of,
-    usual_kind,
-)
+from giantsteps.reports.commands.simulate import at_every_point, draws_options, subjects_of, usual_kind
 
 if TYPE_CHECKING:
     from giantsteps.reports.answers.comparison import Compared

@@ -73,7 +73,7 @@ def find(known: Sequence[Erratum], text: str) -> tuple[Erratum, ...]:
     """
     from difflib import get_close_matches
 
-    from giantsteps.reports.commands.claims import beginning_with
+    from giantsteps.reports.command_line.claim_ids import beginning_with
 
     all_ids = [erratum.id for erratum in known]
     ids = beginning_with(all_ids, text)

@@ -9,8 +9,7 @@ from pathlib import Path
 import click
 
 from giantsteps.reports.command_line.console import Output
-from giantsteps.reports.command_line.options import common_options
-from giantsteps.reports.command_line.parameters import option, profile_option
+from giantsteps.reports.command_line.options import common_options, option, profile_option
 from giantsteps.reports.command_line.problems import FAILED, InputProblem, check_writable
 
 HELP = """\b

@@ -13,10 +13,18 @@ import click
 
 from giantsteps.numerics.models.parameters import ModelError
 from giantsteps.reports.command_line.console import Output, estimate_text, number, table
-from giantsteps.reports.command_line.options import EXPRESSIONS, common_options, model_options, request
-from giantsteps.reports.command_line.parameters import SEED, Command, name_option, option, whole
+from giantsteps.reports.command_line.options import (
+    EXPRESSIONS,
+    SEED,
+    Command,
+    common_options,
+    model_options,
+    name_option,
+    option,
+    whole,
+)
 from giantsteps.reports.command_line.problems import DONE, InputProblem
-from giantsteps.reports.command_line.request import Request
+from giantsteps.reports.command_line.request import Request, request
 from giantsteps.reports.command_line.values import LARGEST_DIMENSION, MOST_SEEDS, parse_number
 
 if TYPE_CHECKING:

@@ -13,10 +13,16 @@ from giantsteps.numerics.models.documents import WIDTH, apart_sentence, finite, 
 from giantsteps.numerics.models.parameters import ModelError
 from giantsteps.reports.answers.widths import apart_line, error_rows, shown
 from giantsteps.reports.command_line.console import Output, number, provenance, table
-from giantsteps.reports.command_line.options import EXPRESSIONS, common_options, model_options, request, width_option
-from giantsteps.reports.command_line.parameters import option, seconds
+from giantsteps.reports.command_line.options import (
+    EXPRESSIONS,
+    common_options,
+    model_options,
+    option,
+    seconds,
+    width_option,
+)
 from giantsteps.reports.command_line.problems import DONE, UNDECIDED, InputProblem
-from giantsteps.reports.command_line.request import NO_BEST_BIAS, Request
+from giantsteps.reports.command_line.request import NO_BEST_BIAS, Request, request
 from giantsteps.reports.command_line.values import parse_whole
 
 if TYPE_CHECKING:
@@ -84,7 +90,7 @@ Exit code 3 if a point did not converge or was not certified; all points are pri
 @common_options
 def solve(out: Output, certify: bool, digits: str | None, time_limit: float, width: int, **options: Any) -> int:
     """Solve every point asked for; the exit code."""
-    from giantsteps.reports.answers.certificates import check_options, extras
+    from giantsteps.reports.answers.certificates import extras
 
     many = None if digits is None else _whole_digits(digits)
     if certify:
@@ -93,12 +99,13 @@ def solve(out: Output, certify: bool, digits: str | None, time_limit: float, wid
         along = range_of(options)
         if along is not None:
             asked = request(options | {along.name: repr(along.low)}, any_law=True)
+            _check_extras(asked, True, False)
             found = branch(asked, along, many, out, time_limit)
             given = asked.parameters | {along.name: [along.low, along.high]}
             out.tell(lambda: found.to_dict() | {"provenance": provenance("solve", given)}, lambda: branch_text(found))
             return DONE if found.certified else UNDECIDED
     asked = request(options, any_law=True)
-    check_options(asked, certify, many is not None)
+    _check_extras(asked, certify, many is not None)
     models = asked.models()
     with out.progress("solving", len(models)) as progress:
         plain = [model for _, model in models]
@@ -120,6 +127,28 @@ def solve(out: Output, certify: bool, digits: str | None, time_limit: float, wid
 
     out.tell_points("solve", asked, documents, text, lines=True)
     return DONE if reached and all(not isinstance(one, str) and one.converged for one in results) else UNDECIDED
+
+
+def _check_extras(asked: Request, certify: bool, digits: bool) -> None:
+    """--certify and --digits are for one point of the square loss. Raises InputProblem."""
+    for flag, given in (("--certify", certify), ("--digits", digits)):
+        if not given:
+            continue
+        if asked.law is not None:
+            raise InputProblem(
+                "--certify and --digits are for one readout group, and a density was given; leave --readout away, or "
+                "them"
+            )
+        if asked.swept:
+            raise InputProblem(
+                f"{flag} was given with a sweep over {', '.join(asked.swept)}; it takes one point, for example "
+                "--alpha 1.5"
+            )
+        if asked.loss != "square" or asked.learned_bias:
+            what = "--bias learned" if asked.learned_bias else f"--loss {asked.loss}"
+            raise InputProblem(
+                f"{flag} was given with {what}; it takes the square loss and a given bias, for example --loss square"
+            )
 
 
 def _whole_digits(text: str) -> int:

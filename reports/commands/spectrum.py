@@ -10,9 +10,17 @@ import click
 
 from giantsteps.numerics.models.parameters import ModelError
 from giantsteps.reports.command_line.console import Output, number, print_json, provenance, table
-from giantsteps.reports.command_line.options import FORMULAS, common_options, model_options, request
-from giantsteps.reports.command_line.parameters import SEED, name_option, option, whole
+from giantsteps.reports.command_line.options import (
+    FORMULAS,
+    SEED,
+    common_options,
+    model_options,
+    name_option,
+    option,
+    whole,
+)
 from giantsteps.reports.command_line.problems import DONE, UNDECIDED, InputProblem
+from giantsteps.reports.command_line.request import request
 from giantsteps.reports.commands.activation import figure_file
 from giantsteps.reports.figures.files import save
 

@@ -12,8 +12,7 @@ import click
 
 from giantsteps.reports.command_line.console import Output, provenance
 from giantsteps.reports.command_line.machine.signals import Terminated
-from giantsteps.reports.command_line.options import common_options
-from giantsteps.reports.command_line.parameters import option, whole
+from giantsteps.reports.command_line.options import common_options, option, whole
 from giantsteps.reports.command_line.problems import DONE, INTERNAL, UNDECIDED, InputProblem
 
 if TYPE_CHECKING:

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from giantsteps.reports.command_line.console import Chapters, Output, Progress, table
-from giantsteps.reports.command_line.options import common_options
-from giantsteps.reports.command_line.parameters import option, profile_option
+from giantsteps.reports.command_line.options import common_options, option, profile_option
 from giantsteps.reports.command_line.problems import DONE, FAILED, UNDECIDED, InputProblem, check_writable
 from giantsteps.reports.command_line.values import parse_whole
 
@@ -83,7 +82,7 @@ def verify(
     if properties:
         return search_properties(claims, profile, seed, out)
     start = 0 if seed is None else parse_whole("seed", seed, 0, 10**6, "7")
-    from giantsteps.reports.commands.claims import find
+    from giantsteps.reports.command_line.claim_ids import find
     from giantsteps.reports.text.ledger_files import committed
     from giantsteps.verify.claims.index import all_claims
     from giantsteps.verify.ledger.document import as_json as ledger_json

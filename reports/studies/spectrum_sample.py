@@ -16,7 +16,7 @@ from giantsteps.numerics.models.network import Network
 from giantsteps.numerics.saddle_point.profile import profile
 from giantsteps.numerics.spectrum.axis import Axis
 from giantsteps.numerics.spectrum.density import Spectrum, equations_of, spectrum
-from giantsteps.numerics.spectrum.edges import EdgeLaw, edge_law
+from giantsteps.numerics.spectrum.edge_fluctuations import EdgeLaw, edge_law
 from giantsteps.reports.figures import canvas as draw
 from giantsteps.reports.measurements.experiments import FOLDER, Measured, own_model
 from giantsteps.reports.measurements.study import OURS, Statement, Study, Table, command, stated

@@ -33,10 +33,10 @@ from giantsteps.numerics.saddle_point.any_loss.sample_averages import has_signs,
 from giantsteps.numerics.saddle_point.any_loss.system import System
 from giantsteps.numerics.saddle_point.equations import undecided
 from giantsteps.numerics.saddle_point.finite_width import checked_width
-from giantsteps.numerics.saddle_point.level import UNDECIDED, extra_reach, solve_on
+from giantsteps.numerics.saddle_point.level import UNDECIDED, solve_on, unpacked
 from giantsteps.numerics.saddle_point.map_uncertainty import SMALL, neighbours, relative_uncertainty
-from giantsteps.numerics.saddle_point.packed import unpacked
 from giantsteps.numerics.saddle_point.profile import profile
+from giantsteps.numerics.saddle_point.ridgeless import extra_reach
 
 Array = NDArray[np.float64]
 

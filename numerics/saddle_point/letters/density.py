@@ -47,10 +47,10 @@ from giantsteps.numerics.saddle_point.letters.many_letters import (
     held_means,
     respond,
 )
-from giantsteps.numerics.saddle_point.level import extra_reach, regime_of
 from giantsteps.numerics.saddle_point.map_uncertainty import relative_uncertainty
 from giantsteps.numerics.saddle_point.profile import Profile, profile
 from giantsteps.numerics.saddle_point.ridge import solve
+from giantsteps.numerics.saddle_point.ridgeless import extra_reach, regime_of
 
 Array = NDArray[np.float64]
 

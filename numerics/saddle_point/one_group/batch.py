@@ -34,7 +34,6 @@ from giantsteps.numerics.saddle_point.level import (
     QUADRATURE_GOAL,
     QUADRATURE_LIMIT,
     UNDECIDED,
-    extra_reach,
     settled,
 )
 from giantsteps.numerics.saddle_point.map_uncertainty import SMALL, neighbours, relative_uncertainty, rounding_growth
@@ -59,6 +58,7 @@ from giantsteps.numerics.saddle_point.one_group.grids import (
     shape_of,
 )
 from giantsteps.numerics.saddle_point.profile import OneGroupTable, profile
+from giantsteps.numerics.saddle_point.ridgeless import extra_reach
 
 # Points at work together: many, for a call of NumPy to be worth its while.
 _AT_ONCE = 8192
