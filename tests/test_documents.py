@@ -24,7 +24,11 @@ README = TEXTS[ROOT / "README.md"]
 # What two pages print alike is run once.
 SAMPLES = list(dict.fromkeys(sample for text in TEXTS.values() for sample in samples(text)))
 # The reference has transcripts, which tests/reports/text/test_api_pages.py runs.
-PYTHON = {path.name: code for path, text in TEXTS.items() if "api" not in path.parts and (code := python_session(text))}
+PYTHON = {
+    path.relative_to(ROOT).as_posix(): code
+    for path, text in TEXTS.items()
+    if "api" not in path.parts and (code := python_session(text))
+}
 # Slow: three dimensions of simulation.
 SLOW = "giantsteps compare"
 
@@ -127,7 +131,7 @@ def test_the_readme_is_two_screens_and_shows_examples() -> None:
     # Two screens: some 45 lines each at the width of a page.
     assert README.count("\n") <= 90
     assert samples(README)
-    assert {"README.md", "tutorial.md", "learning_curve.md"} <= set(PYTHON)
+    assert {"README.md", "docs/tutorial.md", "docs/howto/learning_curve.md"} <= set(PYTHON)
 
 
 def test_the_figure_of_the_readme_is_the_one_of_the_report() -> None:
