@@ -188,7 +188,7 @@ def _figure(found: Sequence[Found]) -> draw.Figure:
     counts.set(xlabel=r"$\log_{10}$ of the best ridge", ylabel="models", title=f"{len(found)} random models")
     draw.legend(counts, loc="upper left")
     caption = (
-        "Left: the test error along the ridge of a relu student with bias 0.7 and a relu target, alignment 1. "
-        "Right: the best ridges of random models; the last bar is those whose infimum is at infinite ridge."
+        "Left: test error against the ridge for a relu student with bias 0.7 and a relu target, alignment 1. Right: "
+        "best ridges of random models. The last bar counts models whose best ridge is infinite."
     )
     return draw.finished(canvas, SLUG, "The best ridge", caption)

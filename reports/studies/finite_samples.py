@@ -162,7 +162,7 @@ def _figure(rows: Sequence[Row]) -> draw.Figure:
     caption = (
         f"Lines: theory at infinite dimension, alpha = {ALPHA:g}, beta = {BETA:g}. Points: mean over {SEEDS} "
         "experiments with one standard error (mostly smaller than the mark). Left: spiked random features, named by "
-        "student and target. Right: networks after a gradient step, against their own theory, ridge "
+        "student and target. Right: networks after a gradient step and their own theory, ridge "
         f"{next(iter(NETWORKS.values())).ridge:g}."
     )
     return draw.finished(canvas, SLUG, title, caption)

@@ -222,12 +222,12 @@ def _figure(rows: Sequence[Row]) -> draw.Figure:
             )  # fmt: skip
         axes.axvline(0.0, color=draw.DARK, lw=0.8)
         axes.set_yticks(list(range(len(own)))[::-1], [row.name for row in own], fontsize=7.5)
-        axes.set(xlabel="measurement above the Gaussian theory, per cent", title=f"{directions} directions")
+        axes.set(xlabel="difference from Gaussian theory, %", title=f"{directions} directions")
     draw.legend_outside(canvas, left)
     caption = (
-        "Spiked random features and networks named by student and target; test error extrapolated from d = "
-        f"{RUNS[0][0]} to {RUNS[-1][0]}, above the Gaussian theory, bars of two standard errors. Left: target and "
-        "spike along random directions. Right: along axes."
+        "Test error of spiked random features and networks above the Gaussian theory, extrapolated from d = "
+        f"{RUNS[0][0]} to {RUNS[-1][0]}, with two standard errors. Cases are named by student and target. Left: target "
+        "and spike have random directions. Right: they point along coordinate axes."
     )
     return draw.finished(canvas, SLUG, "Test errors with inputs that are not Gaussian", caption)
 

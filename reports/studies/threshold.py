@@ -159,9 +159,9 @@ def _figure(case: str, measured: Sequence[Measured], found: Sequence[Divergence]
     draw.legend(left)
     draw.legend(right)
     caption = (
-        f"Left: test error of {case} against alpha at three ridges, the last the limit from above; points: spiked "
-        f"features at d = {DIMENSION} with ridge {RIDGE:g}, mean over {SEEDS} with one standard error. Right: the "
-        "error at alpha = beta as the ridge shrinks."
+        f"Left: test error of {case} against alpha at two ridges and in the limit of ridge 0. Points: spiked features "
+        f"at d = {DIMENSION} with ridge {RIDGE:g}, mean over {SEEDS} with one standard error. Right: test error at "
+        "alpha = beta against the ridge."
     )
     return draw.finished(canvas, SLUG, "The interpolation threshold", caption)
 

@@ -192,7 +192,7 @@ def _table(case: str, rows: Sequence[Row]) -> Table:
 def _figure(rows: Sequence[Row]) -> draw.Figure:
     """r, gamma, c and the test error against the overlap for the first network."""
     case, network = next(iter(CASES.items()))
-    canvas, *all_axes = draw.panels(4, size=(13.0, 3.4))
+    canvas, *all_axes = draw.panels(4)
     grid = np.linspace(0.0, 0.7, 11)
     along = [with_overlap(replace(network, overlap=float(x))) for x in grid]
     curves = {name: [one[name] for one in along] for name in along[0]}
@@ -209,7 +209,7 @@ def _figure(rows: Sequence[Row]) -> draw.Figure:
     title = "The mapping of the gradient step against the overlap of the initial rows"
     caption = (
         f"{_setting(case)}. Points: networks, extrapolated to infinite dimension, one standard error. Dashed: Result "
-        "3.1, which does not know the overlap. Solid: the map with overlap."
+        "3.1, which neglects the overlap. Solid: the map with overlap."
     )
     return draw.finished(canvas, SLUG, title, caption)
 

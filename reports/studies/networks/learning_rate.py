@@ -169,7 +169,7 @@ def _place(best: BestEta) -> str:
 
 def _figure(cases: Sequence[Case], data: Data) -> draw.Figure:
     """Both theories and the measurements over eta, one panel per network."""
-    canvas, *all_axes = draw.panels(len(cases), size=(13.0, 3.5), ylabel="test error")
+    canvas, *all_axes = draw.panels(len(cases), ylabel="test error")
     for axes, case in zip(all_axes, cases, strict=True):
         network, etas = CASES[case.name]
         grid = np.geomspace(etas[0], etas[-1], 21)
@@ -180,13 +180,12 @@ def _figure(cases: Sequence[Case], data: Data) -> draw.Figure:
             axes.plot([best.eta], [best.test_error], marker=marker, ms=9, mfc="none", mec=colour, lw=0)
         own = [one.measured(data) for one in EXPERIMENTS if one.name.startswith(f"{case.name}, ")]
         draw.points(axes, etas, own, 4, "networks")
-        axes.set(xscale="log", xlabel=r"$\tilde\eta$", title=case.name)
+        axes.set(xscale="log", xlabel=r"rescaled learning rate $\tilde\eta$", title=case.name)
         draw.ticks(axes, (0.5, 2.0, 8.0))
     draw.legend(all_axes[0])
     caption = (
-        f"Networks named by student and target at their fixed ridge; points: d = {DIMENSION}, mean over {SEEDS} "
-        "networks with one standard error. Lines: the two theories at infinite dimension; open marks: where each is "
-        "least."
+        f"Panels are named by student and target. Points: networks at d = {DIMENSION}, mean over {SEEDS} with one "
+        "standard error. Lines: the two theories at infinite dimension. Open marks: the minimum of each line."
     )
     return draw.finished(canvas, SLUG, "Test error against the learning rate", caption)
 

@@ -86,7 +86,7 @@ def table(found: Sequence[Plane]) -> Table:
 
 def figure(found: Sequence[Plane]) -> draw.Figure:
     """The planes side by side, with the line beyond which the step hurts."""
-    canvas, *all_axes = draw.panels(len(found), size=(12.6, 3.9), ylabel="alpha0")
+    canvas, *all_axes = draw.panels(len(found), ylabel="alpha0")
     largest = 100.0 * max(float(np.max(np.abs(plane.missed))) for plane in found)
     for axes, plane in zip(all_axes, found, strict=True):
         image = axes.pcolormesh(
@@ -97,10 +97,10 @@ def figure(found: Sequence[Plane]) -> draw.Figure:
         axes.set(xscale="log", yscale="log", xlabel="learning rate eta")
         axes.set_title(plane.student, fontsize=9)
         axes.grid(False)
-    canvas.colorbar(image, ax=all_axes, label="isotropic above own, per cent")
+    canvas.colorbar(image, ax=all_axes, label="isotropic above own theory, %")
     caption = (
-        f"Learning {TARGET}: how far the isotropic theory's test error is above that of the network's own, over "
-        "learning rate and batch. Along the black line the step changes nothing; on its side of long steps and small "
-        "batches it hurts."
+        f"Target {TARGET}: test error of the isotropic theory above that of the network's own theory, against learning "
+        "rate and batch. On the black line the step does not change the test error. At larger learning rates and "
+        "smaller batches it raises it."
     )
     return draw.finished(canvas, "missed_plane", "What the isotropic theory misses", caption)

@@ -218,7 +218,7 @@ def _harm(hurt: Sequence[Case], count: int) -> str:
 
 def _figure(cases: Sequence[Case]) -> draw.Figure:
     """Test error over eta, one panel per target: lines are the network's own theory, points are networks."""
-    canvas, *all_axes = draw.panels(len(TARGETS), size=(13.0, 4.0), ylabel="test error")
+    canvas, *all_axes = draw.panels(len(TARGETS), ylabel="test error")
     for axes, target in zip(all_axes, TARGETS, strict=True):
         for style, case in enumerate(case for case in cases if case.target == target):
             draw.line(axes, ETAS, case.curve, style, ls="-", lw=1.3)
@@ -229,8 +229,8 @@ def _figure(cases: Sequence[Case]) -> draw.Figure:
         axes.set_xlabel("learning rate eta")
     draw.legend(all_axes[0])
     caption = (
-        f"Test error over the learning rate: lines by the network's own theory at width {WIDTH}, dotted lines without "
-        f"a step, points are networks at d = {DIMENSION} with {SEEDS} seeds and bars of one standard error."
+        f"Test error against the learning rate. Lines: the network's own theory at width {WIDTH}; dotted lines: no "
+        f"step. Points: networks at d = {DIMENSION}, mean over {SEEDS} seeds with one standard error."
     )
     return draw.finished(canvas, SLUG, "Which activation, which step", caption)
 

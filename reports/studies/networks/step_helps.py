@@ -120,7 +120,7 @@ def _figure(found: Sequence[Panel]) -> draw.Figure:
     """The planes side by side."""
     from matplotlib.colors import ListedColormap
 
-    canvas, *all_axes = draw.panels(len(found), size=(12.6, 3.9), ylabel="ridge")
+    canvas, *all_axes = draw.panels(len(found), ylabel="ridge")
     for axes, panel in zip(all_axes, found, strict=True):
         axes.imshow(
             panel.signs, cmap=ListedColormap(_COLOURS), vmin=-1, vmax=1, origin="lower", aspect="auto",
@@ -130,10 +130,10 @@ def _figure(found: Sequence[Panel]) -> draw.Figure:
             ticks = np.arange(np.log10(ends[0]), np.log10(ends[1]) + 0.5)
             axis.set_ticks(ticks, [f"{10.0**tick:g}" for tick in ticks])
         axes.set_title(f"alpha0 = {panel.alpha0:g}", fontsize=9)
-        axes.set_xlabel("samples alpha")
+        axes.set_xlabel("samples per dimension alpha")
         axes.grid(False)
     caption = (
-        f"Where one gradient step (eta = {ETA:g}) leaves less test error than none: it helps in blue and hurts in "
-        f"orange; {STUDENT} learning {TARGET}, isotropic bulk, both axes logarithmic, {COLUMNS} by {ROWS} cells."
+        f"One gradient step (eta = {ETA:g}) lowers the test error in the blue cells and raises it in the orange cells. "
+        f"{STUDENT} learns {TARGET}, isotropic bulk, both axes logarithmic, {COLUMNS} by {ROWS} cells."
     )
     return draw.finished(canvas, SLUG, "Where one step helps", caption)
