@@ -44,7 +44,7 @@ def law_of(model: Model) -> StepsLaw:
     if len(taken) > _MOST_STEPS:
         raise ModelError(
             f"the network's own bulk is supported for at most {_MOST_STEPS} gradient steps, and these are "
-            f'{len(taken)}: take the isotropic bulk, bulk_model="isotropic"'
+            f'{len(taken)}: use the isotropic bulk, bulk_model="isotropic"'
         )
     rates = tuple(step.schedule[k].eta / model.beta for k in taken)
     ratios = tuple(step.schedule[k].alpha0 for k in taken)
@@ -54,8 +54,7 @@ def law_of(model: Model) -> StepsLaw:
         return steps_law(model.activation, model.target, rates, ratios, through, model.noise, variance)
     except ExpressionError as reason:
         raise ModelError(
-            f"the network's own bulk is out of reach here: {reason}; the isotropic one may not be, "
-            'bulk_model="isotropic"'
+            f'the network\'s own bulk cannot be computed here: {reason}; try the isotropic one, bulk_model="isotropic"'
         ) from reason
 
 

@@ -1,4 +1,4 @@
-"""A certificate of the ridge saddle point: a box that holds one solution, and from it balls of everything.
+"""A certificate of the ridge saddle point: a box that contains one solution, and balls of all results from it.
 
     1. V has no value -1 on a rectangle around the spike, |1 + V| bounded below there (`strip`).
     2. The expectations over kappa and over z are rules with derived error bounds (`balls.rules`, `balls.averages`).
@@ -190,11 +190,11 @@ def certify(model: Model, digits: int = 12) -> Certificate:
 def unsupported(model: Model) -> str:
     """Why no certificate of a model is tried; empty where one is."""
     if model.loss.name != "square":
-        return "certificates are built for the square loss"
+        return "certificates are only supported for the square loss"
     if model.law is not None or len(model.groups) > 1 or model.rank > 1:
-        return "certificates are built for the uniform readout and a spike of one direction"
+        return "certificates are only supported for the uniform readout and a spike of one direction"
     if model.gaussian_rows:
-        return "certificates are built for rows of equal norm before the step"
+        return "certificates are only supported for rows of equal norm before the step"
     if model.network_step is not None and model.network_step.several:
         return "certificates of a network's own bulk are only supported for one gradient step"
     if model.ridge == 0.0:

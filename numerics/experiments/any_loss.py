@@ -66,8 +66,8 @@ def check_learned(features: Model | Network, kind: str) -> None:
         except ModelError as error:
             reason = str(error).removesuffix(f"; {INSTEAD}")
             raise SimulationError(
-                "a bias is learned on the scale of the network's spiked random features, and this network has none: "
-                f"{reason}; give biases, for example 0.3:1, or take another activation, for example tanh(z)"
+                "a learned bias requires the network's spiked random features, which do not exist here: "
+                f"{reason}; give biases, for example 0.3:1, or use another activation, for example tanh(z)"
             ) from None
 
 

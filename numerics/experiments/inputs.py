@@ -22,7 +22,7 @@ DEGREES_OF_FREEDOM = 5
 
 
 class InputsError(ModelError):
-    """A law of the inputs, or a direction, that is not known; the message says what is."""
+    """An unknown law of the inputs or unknown directions; the message lists the known ones."""
 
 
 def _uniform(rng: np.random.Generator, rows: int, d: int) -> Array:

@@ -183,7 +183,7 @@ def simulate_ridges(
     features = checked(model, kind, seeds)
     if kind == "equivalent" and not inputs.gaussian:
         raise SimulationError(
-            f"the equivalent map is Gaussian by construction and has no {inputs.law} inputs: take kind srf or network"
+            f'kind "equivalent" has Gaussian inputs; for {inputs.law} inputs use kind "srf" or "network"'
         )
     wanted = tuple(float(ridge) for ridge in ridges)
     runs = simulated(
@@ -316,7 +316,7 @@ def checked(model: Model | Network, kind: str, seeds: int) -> Model | Network:
     if kind != "network":
         features = model.model("isotropic") if isinstance(model, Network) else model
         if features.gaussian_rows and kind == "equivalent":
-            raise SimulationError("the equivalent map is built for rows of equal norm: take kind srf for Gaussian rows")
+            raise SimulationError('kind "equivalent" requires rows of equal norm; for Gaussian rows use kind "srf"')
         return features
     if not isinstance(model, Network):
         return network_of(model)  # which says what is missing

@@ -1,4 +1,4 @@
-"""Finite-size experiments of any model, and what the theory says of them: by loss, readout and learned bias."""
+"""Finite-size experiments of any model, and the predictions of the theory: by loss, readout and learned bias."""
 
 from __future__ import annotations
 

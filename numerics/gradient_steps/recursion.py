@@ -198,7 +198,7 @@ def _trajectory(
         if not (after.spike <= _LARGEST and 1.0 / _LARGEST <= after.bulk <= _LARGEST):
             raise ExpressionError(
                 f"gradient step {k + 1} leads to a spike of {after.spike:.3g} and a bulk of {after.bulk:.3g}, out of "
-                "range: take a smaller eta or fewer steps"
+                "range: use a smaller eta or fewer steps"
             )
         if tried:
             finer = advanced(seen.refined(), step.eta / beta, step.alpha0)

@@ -264,7 +264,7 @@ class Model(Spiked):
             return self
         if self.network_step is not None:
             raise ModelError(
-                "a network's own bulk follows from its gradient step: take the isotropic bulk first, "
+                "a network's own bulk follows from its gradient step: use the isotropic bulk first, "
                 'model.changed(bulk_model="isotropic").as_given()'
             )
         made, readout = self.mapped, self.readout
@@ -393,7 +393,7 @@ SAME = 1e-12
 
 
 def _check_step(model: Model) -> None:
-    """Spike, bulk and alignment are those of the step, and a network's own bulk is one that is built."""
+    """Raises ModelError unless spike, bulk and alignment are those of the step and its own bulk is supported."""
     if model.bulk_model not in ("isotropic", "network"):
         raise ModelError(f"bulk model {model.bulk_model!r} is not known: isotropic or network, for example network")
     if model.step is None:
@@ -424,9 +424,9 @@ def _check_step(model: Model) -> None:
     mean = even_part(model.activation).mean if model.law else 0.0
     if model.law and (made.turn or mean):
         raise ModelError(
-            "letters with a density are built for steps of activations with E[sigma] = 0 and E[sigma''] E[g] = 0, and "
-            f"here E[sigma] = {mean:.3g} and (eta/beta) E[sigma''] E[g] = {made.turn:.3g}: take for example "
-            "tanh(z), or groups, for example 1:0.5,-1:0.5"
+            "after a step, a density of readout weights requires E[sigma] = 0 and E[sigma''] E[g] = 0; here E[sigma] = "
+            f"{mean:.3g} and (eta/beta) E[sigma''] E[g] = {made.turn:.3g}: use for example tanh(z), or readout groups "
+            "such as 1:0.5,-1:0.5"
         )
     if model.network_step is not None:
         _check_network_bulk(model, made)

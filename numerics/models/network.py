@@ -23,7 +23,7 @@ LEAST_SIZE, MOST_SIZE = 1e-10, 1e10
 
 
 class SimulationError(ModelError):
-    """A finite-size experiment that cannot be run as asked; the message says what to change."""
+    """A finite-size experiment cannot be run; the message says what to change."""
 
 
 _NETWORK_RANGES = {
@@ -146,7 +146,7 @@ class Network(Problem):
             )
         if all(group.weight == 0.0 for group in self.groups):
             raise SimulationError(
-                "an initial readout that is zero takes no gradient step: give a group another weight, for example "
+                "with a zero initial readout there is no gradient step: give a group another weight, for example "
                 "1:0.5,0:0.5"
             )
         if not 0.0 <= self.overlap < 1.0:
@@ -154,7 +154,7 @@ class Network(Problem):
                 f"an initial overlap of {self.overlap} is not accepted: it has to be a number >= 0 and < 1, like 0.1"
             )
         if self.overlap and self.gaussian_rows:
-            raise SimulationError("an initial overlap is built for unit rows: leave it out, or the Gaussian rows")
+            raise SimulationError("an initial overlap requires unit rows: omit the overlap, or the Gaussian rows")
         for group in self.groups:
             for name, value in (("weight", group.weight), ("bias", group.bias)):
                 if value != 0.0 and not LEAST_SIZE <= abs(value) <= MOST_SIZE:

@@ -1,4 +1,4 @@
-"""What the parameters of a model may be: ranges, the groups of its readout, and the sentence where one is refused."""
+"""The parameters of a model: ranges, readout groups, and the messages for refused values."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, TypeVar
 
 
 class ModelError(ValueError):
-    """The model asked for does not exist or is not accepted; the message is one clear sentence."""
+    """A model that does not exist or is not supported; the message says why."""
 
 
 @dataclass(frozen=True)

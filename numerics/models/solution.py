@@ -1,4 +1,4 @@
-"""What a solver returns: order parameters, errors, and how far to trust them."""
+"""The result of a solver: order parameters, errors, and error estimates."""
 
 from __future__ import annotations
 
@@ -182,7 +182,7 @@ class Solution(Shown):
         Computed when asked for. Raises ModelError for a width below one, and for more than double precision.
         """
         if self.widened is None:
-            raise ModelError("a finite width is built for double precision: take solve(model).at_width(1000)")
+            raise ModelError("a finite width is only supported in double precision: use solve(model).at_width(1000)")
         return self.widened(self, width)
 
     def to_dict(self, width: int = WIDTH) -> dict[str, Any]:

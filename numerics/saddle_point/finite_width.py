@@ -1,4 +1,4 @@
-"""The one finite-size correction that is known beforehand: what a uniform readout costs at finite width.
+"""The known correction of order 1/p: the cost of a uniform readout at finite width.
 
 A readout whose groups have the sums m_a sqrt(p) costs at least sum_a m_a^2/tau_a, beside a data term of p times
 an O(1) amount. The limit drops it (m is not regularised at leading order, equation (105)). That is O(1/p) where the

@@ -89,8 +89,8 @@ class Profile:
         """The nodes along a spike of one direction, (n,). Raises ModelError where there are more."""
         if self.rank > 1:
             raise ModelError(
-                f"this is built for a spike of one direction, and here it has {self.rank}: give one number per group "
-                "and one alignment, for example readout=(ReadoutGroup(1.0, 0.5), ReadoutGroup(-1.0, 0.5)), "
+                f"a spike of one direction is required, and this spike has {self.rank}: give one number per group and "
+                "one alignment, for example readout=(ReadoutGroup(1.0, 0.5), ReadoutGroup(-1.0, 0.5)), "
                 "alignment=0.8"
             )
         line: Array = self.nodes[0]

@@ -43,14 +43,14 @@ def _ridgeless(table: Profile, model: Model) -> Regime:
         )
     if linear and model.alpha > threshold and model.beta >= 1.0:
         raise ModelError(
-            "ridge = 0 is not built for linear features of more than d neurons and samples: (1/p) tr S^-1 is infinite "
-            "there; give a small ridge, for example ridge = 1e-4"
+            "ridge = 0 is not supported for linear features of more than d neurons and samples, where (1/p) tr S^-1 is "
+            "infinite: give a small ridge, for example ridge = 1e-4"
         )
     variance = (table.mu1**2 + table.mu2_squared).sum(axis=0)
     if float(variance.max()) == 0.0:
         raise ModelError(
-            f"ridge = 0 is not built for the activation {model.activation}, whose features are one constant: nothing "
-            "decides between their weights; give a positive ridge, for example ridge = 0.1"
+            f"ridge = 0 is not supported for the activation {model.activation}, whose features are all equal, so that "
+            "the readout is not unique: give a positive ridge, for example ridge = 0.1"
         )
     if model.alpha > threshold:
         return Regime(1.0, 0.0)
@@ -61,7 +61,7 @@ def _ridgeless(table: Profile, model: Model) -> Regime:
 
 
 _OUT_OF_REACH = (
-    "ridge = 0 is out of reach here: the limit is decided far along the spike, where the features saturate "
+    "ridge = 0 cannot be computed here: the limit depends on values far along the spike, where the features saturate "
     "beyond double precision, and may be infinite; give a small ridge, for example ridge = 1e-4"
 )
 

@@ -239,13 +239,13 @@ def _variances(table: Profile) -> Array:
 
 
 def _vanishing(table: Profile) -> bool:
-    """Whether features saturate along the spike: then some samples have eigenvalues as small as one likes."""
+    """Whether features saturate along the spike: then some eigenvalues are arbitrarily small."""
     variance = _variances(table)
     return bool(min(variance[0], variance[-1]) < 1e-9 * np.max(variance))
 
 
 def _unbounded(table: Profile, model: Model) -> bool:
-    """Whether the variance grows along the spike: then some samples have eigenvalues as large as one likes.
+    """Whether the variance grows along the spike: then some eigenvalues are arbitrarily large.
 
     It has to grow within reach, and still far out: that of relu goes from 0 to 1 and stays, however wide that step is.
     """

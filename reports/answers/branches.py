@@ -44,7 +44,7 @@ def range_of(options: Mapping[str, Any]) -> Range | None:
         found.append(Range(name, low, high))
     if len(found) > 1:
         raise InputProblem(
-            f"--certify was given ranges of {' and '.join(along.name for along in found)}; it takes one, for example "
+            f"--certify was given ranges of {' and '.join(along.name for along in found)}; it accepts one, for example "
             "--alpha 1:2"
         )
     return found[0] if found else None

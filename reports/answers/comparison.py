@@ -132,7 +132,7 @@ def compare(
     subject, kind = drawn_as(subject, kind)
     found = learned_bias(_model(subject, kind)) if learned else None
     basins = found.basins() if found is not None and len(found.ranked) > 1 else None
-    # Before anything is simulated: what the theory is not built for is refused here.
+    # Models that the theory does not support are refused here, before any simulation.
     limit = predict(_model(subject, kind), learned=learned, basins=basins)
     simulations: list[Simulation] = []
     given: dict[str, Any] = {"seeds": seeds, "seed": seed, "kind": kind, "learned": learned, "basins": basins}

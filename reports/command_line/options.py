@@ -177,7 +177,7 @@ def model_options(command: Command) -> Command:
 
 # For the commands whose numbers are limits.
 width_option = option(
-    "--width", "P", "A width of P neurons, whose value stands beside the limit (default 1000).", whole(*WIDTHS), 1000
+    "--width", "P", "Also give the value at a width of P neurons (default 1000).", whole(*WIDTHS), 1000
 )
 
 

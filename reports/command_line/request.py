@@ -194,7 +194,7 @@ def check_request(asked: Request) -> None:
     """What goes with a density. Raises InputProblem."""
     if asked.bulk_model == "network":
         raise InputProblem(
-            "a density of --readout was given beside the network's own bulk, which takes groups; use --bulk-model "
+            "--readout was given a density, but the network's own bulk requires groups; use --bulk-model "
             'isotropic, or for example --readout "1:0.5,2:0.5"'
         )
     several = bool(asked.further_alignments) or any(group.further_weights for group in asked.groups)
@@ -210,8 +210,8 @@ def check_request(asked: Request) -> None:
     ]
     if beside:
         raise not_built(
-            f"{beside[0]} beside a density of --readout",
-            'a vocabulary of groups takes more, for example --readout "1:0.5,2:0.5"',
+            f"{beside[0]} with a density of --readout",
+            'give readout groups instead, for example --readout "1:0.5,2:0.5"',
         )
 
 
@@ -309,7 +309,7 @@ def _check_presence(options: Mapping[str, Any], values: Mapping[str, Values], ow
     absent = [name for name in wanted if name not in values]
     if absent:
         raise InputProblem(
-            f"missing: {', '.join('--' + name for name in absent)} beside --{(direct or step)[0]}, for example "
+            f"missing: {', '.join('--' + name for name in absent)} together with --{(direct or step)[0]}, for example "
             f"{'--spike 1 --bulk 1 --alignment 0.8' if direct else '--alpha0 2 --eta 3'}"
         )
 
@@ -346,7 +346,7 @@ def groups_of(text: str | None, bias: str | None, spike: tuple[float, ...] = ())
         return groups
     if any(group.bias for group in groups):
         raise InputProblem(
-            "--bias was given beside a --readout that has biases of its own; accepted is one of the two, for example "
+            "--bias was given, but --readout already has biases; give one of the two, for example "
             '--readout "1:0.5,-1:0.5" --bias "0.3:0.5,-0.3:0.5"'
         )
     from giantsteps.numerics.models.model import UNIFORM

@@ -293,7 +293,7 @@ def law_of(text: str) -> ReadoutLaw:
     value = parse_number(scale) if ":" in text else 1.0
     if name not in LAWS or value is None or not _SMALLEST <= value <= _LARGEST:
         raise InputProblem(
-            f"--readout was given {text[:60]!a}; a density is normal:SCALE (standard deviation) or uniform:SCALE (half "
-            "width), SCALE from 1e-6 to 1e6 and 1 where it is left away, for example --readout normal:0.8"
+            f"--readout was given {text[:60]!a}; a density is normal:SCALE (standard deviation) or uniform:SCALE "
+            "(half-width), with SCALE from 1e-6 to 1e6 (default 1), for example --readout normal:0.8"
         )
     return ReadoutLaw(name, value)

@@ -1,4 +1,4 @@
-"""giantsteps claims: what is claimed, where it comes from, how it is checked; nothing is run."""
+"""giantsteps claims: list claims with source, checks and verdict; nothing is run."""
 
 from __future__ import annotations
 
@@ -36,11 +36,11 @@ Examples:
   giantsteps claims --leaves
   giantsteps claims --json
 
-List the claims (those whose ids begin with CLAIM, or whose source names the equation of that number), or show one
-whole: statement, source, assumptions, dependencies, evidence, mutants. One claim is shown as the committed ledger has
-it. In a list verdicts are those of the committed ledger, and UNTESTED where the statement has changed since;
-`giantsteps verify` runs the checks. --leaves lists the assumptions of all theorems of the committed ledger: each
-hypothesis, lemma, part of the model and definition, with its claim, its test and the number of claims that rest on it.
+List the claims whose ids begin with CLAIM, or whose source has the equation of that number. A single claim is shown in
+full: statement, source, assumptions, dependencies, evidence, mutants. All verdicts are those of the committed ledger,
+and UNTESTED if the statement has changed since; `giantsteps verify` runs the checks. --leaves lists the assumptions of
+all theorems of the committed ledger: each hypothesis, lemma, part of the model and definition, with its claim, its test
+and the number of claims that rest on it.
 """
 
 

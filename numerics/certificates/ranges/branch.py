@@ -147,8 +147,8 @@ def certify_branch(
     owned = [name for name in PARAMETERS if name not in (_GIVEN if model.step is not None else _OF_STEP)]
     if parameter not in owned:
         raise ModelError(
-            f"a certified branch along {parameter} is not built for this model; accepted are {', '.join(owned)}, for "
-            'example certify_branch(model, "alpha", 1.0, 2.0)'
+            f"a certified branch along {parameter} is not supported for this model; accepted are {', '.join(owned)}, "
+            'for example certify_branch(model, "alpha", 1.0, 2.0)'
         )
     if not low < high:
         raise ModelError(f"a certified branch was given the range {low:g} to {high:g}; its low end comes first")
@@ -157,13 +157,13 @@ def certify_branch(
     # Without a rate there is no step yet, and the network's own bulk is the isotropic one.
     network = any(one.network_step is not None for one in (model, *ends))
     if network and parameter not in OF_A_NETWORK:
-        refused.append(f"on a network's own bulk branches are built along {', '.join(OF_A_NETWORK)}")
+        refused.append(f"with a network's own bulk, branches are only supported along {', '.join(OF_A_NETWORK)}")
     if network and any(one.network_step is None for one in ends):
-        refused.append("a network has its own bulk where it took a step: leave out eta = 0")
+        refused.append("a network has its own bulk only after a step: exclude eta = 0 from the range")
     if model.step is not None and model.step.several and parameter not in model.independent:
         refused.append(f"after several gradient steps branches are only supported along {', '.join(_BESIDE_STEPS)}")
     if parameter == "bulk" and model.groups[0].bulk is not None:
-        refused.append("the bulk of the group is given, and that of the model plays no part")
+        refused.append("the readout group has a bulk of its own, so the bulk of the model has no effect")
     if not any(refused):
         # What neither end has, an activation with no spike say, no value between them has.
         refused.append(_unbuilt(ends[0]) and _unbuilt(ends[1]))

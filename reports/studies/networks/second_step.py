@@ -101,10 +101,10 @@ def page(data: Data) -> Study:
     rows = [row for found in own.values() for row in found]
     helped, hurt = sum(row.z < -3.0 for row in rows), sum(row.z > 3.0 for row in rows)
     text = (
-        "The paper leaves a second gradient step open. Here networks take one or two, each step of the same rate on "
-        f"$n_0$ fresh samples; then the readout is fitted as before. Means over {SEEDS} networks at d = {LARGEST}; "
-        "beside them stands the network's own theory of one and of two steps, at infinite dimension. One step on both "
-        "batches together stands beside two steps too: what the second step gains may be the gain of its samples.",
+        "The paper does not treat a second gradient step. Here networks make one or two steps, each with the same rate "
+        f"on $n_0$ fresh samples; then the readout is fitted as before. Means over {SEEDS} networks at d = {LARGEST} "
+        "are compared with the network's own theory of one and of two steps at infinite dimension. Two steps are also "
+        "compared with one step on both batches, because the gain of the second step may be that of its samples.",
     )
     statements = (
         Statement(
@@ -130,7 +130,7 @@ def _agreement(own: dict[str, list[Row]]) -> tuple[Statement, ...]:
     gap = max(abs(row.alignments[1].mean - row.aligned) for row in rows)
     return (
         Statement(
-            "the network's own theory of two steps stands", OURS, within == len(rows),
+            "the network's own theory of two steps holds", OURS, within == len(rows),
             f"test errors, extrapolated by a line in 1/d, are within three standard errors of it at {within} of "
             f"{len(rows)} points (root mean square {ours:.1f}; of the isotropic bulk {other:.1f}); alignments are "
             f"within {gap:.3f} at d = {LARGEST}",

@@ -62,18 +62,18 @@ def page(data: Data) -> Study:
     rows = [row_of(j) for j in judged if j.reached]
     measured = [j for j in judged if j.weights is not None]
     text = (
-        "On fresh batches spike, alignment and bulk after a step follow from those before it, and the network's own "
-        f"bulk has a closed form after any number of steps. This is their trial: {COUNT} networks, drawn by the seed "
-        f"{SEVERAL_STEPS.seed} before anything was predicted, and predicted before anything was simulated. They are "
-        "drawn like those of one step, and each number of steps from "
-        f"{min(SEVERAL_STEPS.steps)} to {max(SEVERAL_STEPS.steps)} is taken by as many. No draw was rejected.",
+        "On fresh batches, spike, alignment and bulk after a step follow from those before it, and the network's own "
+        f"bulk has a closed form after any number of steps. This page tests both on {COUNT} networks. They were drawn "
+        f"with the seed {SEVERAL_STEPS.seed} before any prediction, and predicted before any simulation, as for one "
+        "step. Each number of steps from "
+        f"{min(SEVERAL_STEPS.steps)} to {max(SEVERAL_STEPS.steps)} is equally frequent. No draw was rejected.",
         runs_text(judged, data),
         _unreached(judged),
-        "A coefficient of a term is 1 by the theory. The measured one is the least-squares fit of that term to the "
-        "weights of all networks, with the others at 1: how two of them go together is not seen. Its standard error is "
-        "the larger of that of independent observables and the jackknife's over networks. A few networks with long "
-        "steps weigh most. Parts of the vector h are those of the last step; the terms of the variance of the norms "
-        "are not told apart.",
+        "By the theory each term has the coefficient 1. The measured coefficient is the least-squares fit of that term "
+        "to the weights of all networks, with the others fixed at 1; correlations of two terms are not measured. Its "
+        "standard error is the larger of that for independent observables and of the jackknife over networks. A few "
+        "networks with long steps dominate. The parts of the vector h are those of the last step; the terms of the "
+        "variance of the norms are not separated.",
     )
     terms = coefficients(measured)
     statements = [
@@ -96,9 +96,9 @@ def _unreached(judged: Sequence[Judged]) -> str:
     unsolved = [f"{j.entry.activation} / {j.entry.target}" for j in judged if j.weights is not None and not j.reached]
     return (
         f"Of the {COUNT} networks {len(names) - len(unsolved)} are judged by their errors and {len(names)} by their "
-        f"weights. Of {len(lost)} the theory has no numbers in double precision ({'; '.join(lost) or 'none'}), of "
+        f"weights. For {len(lost)} the theory has no numbers in double precision ({'; '.join(lost) or 'none'}); for "
         f"{len(unsolved)} more it has the weights, but the saddle point does not converge "
-        f"({'; '.join(unsolved) or 'none'}). These take the longest steps: what follows is said of the others."
+        f"({'; '.join(unsolved) or 'none'}). These make the longest steps. All that follows is about the others."
     )
 
 
@@ -129,8 +129,8 @@ def _weights(judged: Sequence[Judged]) -> Table:
         network = j.entry.network
         rows.append(f"{j.entry.activation} / {j.entry.target} | {network.steps} | {' | '.join(cells)}")
     return Table.of(
-        "On the weights: theory, measurement extrapolated to infinite d, and in brackets by how many standard errors "
-        "they differ; d times the variance of the rows' squared norms is the last",
+        "Weights: theory, measurement extrapolated to infinite d, and in brackets their difference in standard errors; "
+        "the last column is d times the variance of the rows' squared norms",
         "network | steps | spike | alignment | bulk | variance of norms",
         rows,
     )
@@ -164,8 +164,8 @@ def _told(found: Mapping[str, tuple[float, float]]) -> Statement:
     """Which terms the weights tell from others that are a tenth larger."""
     unseen = [_LABELS[name] for name, (x, error) in found.items() if (1.0 + _TENTH - x) / error < 3.0]
     return Statement(
-        "every term of the recursion and every part of h is told from one that is a tenth larger", OURS, not unseen,
-        f"{len(found) - len(unseen)} of {len(found)} are (seen: by three standard errors)"
+        "the weights distinguish every term of the recursion and every part of h from one a tenth larger", OURS,
+        not unseen, f"{len(found) - len(unseen)} of {len(found)} (seen: by three standard errors)"
         + (f", not {'; '.join(unseen)}" if unseen else ""),
     )  # fmt: skip
 
@@ -224,8 +224,8 @@ def _leaning(law: StepsLaw, part: int) -> StepsLaw:
 def _terms_table(found: Mapping[str, tuple[float, float]]) -> Table:
     """What the weights say of each term."""
     return Table.of(
-        "Each term of the recursion and each part of h: its coefficient as the weights have it, by how many standard "
-        "errors it is above 1, and by how many one that is a tenth larger is refuted",
+        "Each term of the recursion and each part of h: its measured coefficient, its distance above 1 in standard "
+        "errors, and the number of standard errors by which a coefficient of 1.1 is refuted",
         "term | coefficient | standard error | above 1 | a tenth more",
         (
             f"{_LABELS[name]} | {x:.3f} | {error:.3f} | {(x - 1.0) / error:+.1f} | {(1.0 + _TENTH - x) / error:.1f}"

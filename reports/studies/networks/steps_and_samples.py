@@ -1,4 +1,4 @@
-"""Page: what several gradient steps are good for: one long or several short ones, where they lead, where they blow up.
+"""Page: one long or several short gradient steps: their test errors, their limits, and where they diverge.
 
 Theory alone. A fixed number of samples is split over T fresh batches, at the constant rate of least test error.
 """

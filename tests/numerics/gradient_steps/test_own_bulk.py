@@ -228,7 +228,7 @@ def test_what_is_not_supported_is_refused() -> None:
         spectrum(step(*SINE, steps=2))
     with pytest.raises(ModelError, match=r"from Gaussian rows .* only supported for an odd activation"):
         spectrum(step(*KINKED, gaussian_rows=True))
-    with pytest.raises(ModelError, match="at most 20 gradient steps, and these are 21: take the isotropic bulk"):
+    with pytest.raises(ModelError, match="at most 20 gradient steps, and these are 21: use the isotropic bulk"):
         solve(step(*SINE, steps=21))
     with pytest.raises(ModelError, match="one rate for all steps"):
         best_eta(step(*SINE, steps=2).changed(eta=(3.0, 1.0)))
