@@ -23,7 +23,7 @@ from giantsteps.numerics.gaussian.coefficients import known_moments_of
 from giantsteps.numerics.gaussian.least_squares import RANK_TOLERANCE
 from giantsteps.numerics.gaussian.line_moments import on_line
 from giantsteps.numerics.gaussian.quadrature import Moments, doublings, integrand, reach, resolvable, span
-from giantsteps.numerics.gaussian.spike_rule import Layer, half_length, layers, spacing, spike_rule
+from giantsteps.numerics.gaussian.spike_rule import Layer, followed, half_length, spike_rule
 from giantsteps.numerics.gaussian.squares import square_gap
 from giantsteps.numerics.gaussian.tensor_rule import Line, tensor_rule
 from giantsteps.numerics.models.given import OVERFLOW, within_reach
@@ -264,14 +264,13 @@ def _rule(lines: list[Line], refine: int, extra: float, even: bool, steps: Itera
     """Nodes (s, n) and weights (n,) of E over kappa for functions of the given lines."""
     if len(lines[0].direction) > 1:
         return tensor_rule(lines, len(lines[0].direction), refine, extra, even)
-    features = set(steps)
-    widest, reaches = WIDEST_SPACING, []
+    features, widest = set(steps), WIDEST_SPACING
+    length = half_length(reach(line.function, line.direction[0], line.variance, extra) for line in lines)
     for line in lines:
-        (slope,) = line.direction
-        features.update(layers(line.function, slope, line.variance, line.bias))
-        widest = min(widest, spacing(line.function, slope, line.variance))
-        reaches.append(reach(line.function, slope, line.variance, extra))
-    rule = spike_rule(tuple(sorted(features)), widest, half_length(reaches), refine, even, extra)
+        places, step = followed(line.function, line.direction[0], line.variance, line.bias, length)
+        features.update(places)
+        widest = min(widest, step)
+    rule = spike_rule(tuple(sorted(features)), widest, length, refine, even, extra)
     return rule.nodes[None, :], rule.weights
 
 

@@ -51,7 +51,7 @@ def _solve(model: Model, refine: int, bulk: Bulk | None) -> Solution:
     if fine.regime.unit == 0.0:
         check_tails(found.table, fine.state.values)
     left = fine.left()
-    converged, status = judged(fine, left, moved, scale)
+    converged, status = judged(fine, left, moved, mapped, scale)
     return Solution(
         model=model,
         test_error=fine.test_error,
@@ -79,12 +79,17 @@ def _moved_by_the_map(model: Model, level: Level, uncertain: float, refine: int,
     return moved
 
 
-def judged(level: Level, left: float, moved: float, scale: float) -> tuple[bool, str]:
-    """Whether a solution is one, and the sentence that says what it is worth."""
+def judged(level: Level, left: float, moved: float, mapped: float, scale: float) -> tuple[bool, str]:
+    """Whether a solution is one, and the sentence that says what it is worth; `mapped` is part of `moved`."""
     if not level.converged or not left <= QUADRATURE_LIMIT:
         why = f"a residual of {left:.2e} is left" if level.converged else "Newton's method found no solution"
         return False, f"not converged: {why}; a larger ridge makes the problem better conditioned"
     if not moved <= QUADRATURE_LIMIT * scale:
+        if mapped > 0.5 * moved:
+            return False, (
+                "not converged: the errors of spike, bulk, alignment and the law of the bulk move the test error by "
+                f"{mapped:.1e}; a smaller eta or fewer gradient steps have smaller errors"
+            )
         return False, (
             f"not converged in the quadrature: finer rules still move the test error by {moved:.1e}; "
             "the activation or the target varies too fast for rules in double precision"

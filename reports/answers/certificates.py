@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from giantsteps.reports.command_line.problems import InputProblem
+
 if TYPE_CHECKING:
     from giantsteps.numerics.certificates.certify import Certificate
     from giantsteps.numerics.models.model import Model
@@ -36,7 +38,9 @@ def _any_precision(model: Model, digits: int) -> tuple[dict[str, Any], list[tupl
 
     try:
         document = solve(model, digits=digits).to_dict()
-    except (ModelError, PrecisionError) as reason:
+    except ModelError as reason:
+        raise InputProblem(str(reason)) from None
+    except PrecisionError as reason:
         status = f"not reached: {reason}"
         return {"status": status, "digits": digits}, [(f"{digits} digits", status)], False
     names = [*_VALUES, *(["chi"] if "chi" in document else [])]

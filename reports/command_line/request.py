@@ -147,8 +147,8 @@ class Request:
             raise self._problem(error, point) from None
 
     def _problem(self, error: Exception, point: Mapping[str, float]) -> InputProblem:
-        where = " at " + ", ".join(f"{k} = {point[k]:g}" for k in self.swept) if self.swept else ""
-        return InputProblem(f"{error}{where}")
+        where = f"at {', '.join(f'{k} = {point[k]:g}' for k in self.swept)}: " if self.swept else ""
+        return InputProblem(f"{where}{error}")
 
     def models(self) -> list[tuple[dict[str, float], Model]]:
         """All points with their models: nothing is run before all of them are known to exist.
@@ -192,6 +192,11 @@ class Request:
 
 def check_request(asked: Request) -> None:
     """What goes with a density. Raises InputProblem."""
+    if "steps" in asked.values and max(asked.values["steps"].values) > 1:
+        raise InputProblem(
+            "a density of --readout is only supported for one gradient step over the isotropic bulk: use --steps 1 "
+            "--bulk-model isotropic"
+        )
     if asked.bulk_model == "network":
         raise InputProblem(
             "--readout was given a density, but the network's own bulk requires groups; use --bulk-model "

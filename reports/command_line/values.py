@@ -104,14 +104,12 @@ def parse_values(name: str, text: str) -> Values:
 
 
 def parse_schedule(name: str, text: str) -> tuple[float, ...]:
-    """The numbers of "2/1/0.5", one per gradient step; none where there is no "/". Raises InputProblem."""
+    """The numbers of "2/1/0.5", one per gradient step. Raises InputProblem."""
     parts = [part.strip() for part in text.split("/")]
-    if len(parts) == 1 or len(text) > LONGEST:
-        return ()
     if any(parse_number(part) is None for part in parts):
         raise InputProblem(
-            f"--{name} was given {shown(text)}; one number per gradient step, joined by /, is no sweep, for example "
-            f"--{name} 2/1 --steps 2"
+            f"--{name} was given {shown(text)}; accepted is one number, or one number for each gradient step joined by "
+            f"/ (no sweep), for example --{name} 2/1 --steps 2"
         )
     return tuple(parse_values(name, part).values[0] for part in parts)
 

@@ -77,8 +77,6 @@ def bounds(out: Output, optimise_eta: bool, optimise_spike: bool, width: int, **
             f"--bias learned with --loss {asked.loss} for bounds", 'quenched biases are, for example --bias "0.3:1"'
         )
     models = asked.models()
-    out.warn([model for _, model in models])
-    out.tell_groups(options, asked.groups)
 
     from giantsteps.reports.answers.loss_bounds import bounds_json
     from giantsteps.reports.answers.optima import best_bounds_json, best_eta_json
@@ -100,6 +98,8 @@ def bounds(out: Output, optimise_eta: bool, optimise_spike: bool, width: int, **
             except ModelError as error:
                 raise InputProblem(str(error)) from None
             results.append((point, finite(document, reason)))
+    out.warn([model for _, model in models])
+    out.tell_groups(options, asked.groups)
     documents = [document for _, document in results]
     out.tell_points("bounds", asked, documents, lambda: _text(results, asked, width))
     failed = [document for document in documents if not document["converged"]]

@@ -65,7 +65,6 @@ def compare(out: Output, dimensions: str, seeds: int, kind: str | None, seed: in
         )
     asked = request(options, any_law=True, kind=kind)
     kind = kind or usual_kind(asked)
-    out.tell_groups(options, asked.groups)
     for point in asked.points():  # every point has to exist before anything is run
         asked.model_without_bias(point)
     subjects = subjects_of(asked, kind)
@@ -74,6 +73,7 @@ def compare(out: Output, dimensions: str, seeds: int, kind: str | None, seed: in
 
     run = partial(comparison_of, dimensions=sizes, seeds=seeds, seed=seed, kind=kind, learned=asked.learned_bias)
     results = at_every_point(asked, out, subjects, run, "dimensions", sizes, seeds)
+    out.tell_groups(options, asked.groups)
     given = {"dimensions": list(sizes), "seeds": seeds, "seed": seed, "kind": kind}
     out.tell_points("compare", asked, (r.to_dict() for r in results), lambda: _text(asked, results), given=given)
     codes = [_EXIT[found.report.verdict] for found in results]

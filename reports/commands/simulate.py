@@ -113,7 +113,6 @@ def simulate(
     """Simulate every point asked for; the exit code."""
     asked = request(options, any_law=True, kind=kind)
     kind = kind or usual_kind(asked)
-    out.tell_groups(options, asked.groups)
     if inputs != "gaussian" and kind == "equivalent":
         raise InputProblem(
             f"--inputs {inputs} was given with --kind equivalent, whose inputs are Gaussian; --kind srf and --kind "
@@ -132,6 +131,7 @@ def simulate(
         inputs=Inputs(inputs, directions),
     )  # fmt: skip
     runs = at_every_point(asked, out, subjects, run, "dimension", (dimension,), seeds)
+    out.tell_groups(options, asked.groups)
     given: dict[str, Any] = {"dimension": dimension, "seeds": seeds, "seed": seed, "kind": kind}
     given |= {"inputs": inputs, "directions": directions}
     given |= {"initial_overlap": overlap} if kind == "network" else {}

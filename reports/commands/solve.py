@@ -107,14 +107,14 @@ def solve(out: Output, certify: bool, digits: str | None, time_limit: float, wid
     asked = request(options, any_law=True)
     _check_extras(asked, certify, many is not None)
     models = asked.models()
+    plain = [model for _, model in models]
+    more, rows, reached = extras(plain[0], certify, many)
     with out.progress("solving", len(models)) as progress:
-        plain = [model for _, model in models]
         solved = _solve_all(plain, progress.step, width) if asked.swept else [solve_single(plain[0])]
         results = [_marked(asked, point, one) for (point, _), one in zip(models, solved, strict=True)]
     out.warn(plain)
     out.tell_groups(options, asked.groups)
     paper = _isotropic(asked, plain)
-    more, rows, reached = extras(plain[0], certify, many)
     documents = (
         {**solution_json(solution, width), **learned_json(asked, point), **beside, **more}
         for (point, _), solution, beside in zip(models, results, paper, strict=True)

@@ -74,8 +74,6 @@ def spectrum(out: Output, size: int | None, kind: str | None, seed: int, plot: s
             f"--{asked.swept[0]} 1"
         )
     ((point, model),) = asked.models()
-    out.warn([model])
-    out.tell_groups(options, asked.groups)
     drawn = kind or ("network" if asked.bulk_model == "network" else "srf")
     subject = asked.network(point) if drawn == "network" and size is not None else model
 
@@ -105,6 +103,8 @@ def spectrum(out: Output, size: int | None, kind: str | None, seed: int, plot: s
             if out.as_json:
                 print_json({"converged": False, "status": sentence} | about)
             raise InputProblem(sentence, UNDECIDED) from None
+    out.warn([model])
+    out.tell_groups(options, asked.groups)
     document = found.document()
     if sampled is not None:
         document["simulation"] = sample_json(found, model, sampled, size or 0)

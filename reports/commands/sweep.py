@@ -95,11 +95,6 @@ def sweep(
 
     if plot is not None:
         check_plot(points, Path(plot))
-    out.tell_groups(tomllib.loads(described.text), points.groups)
-    ends = _ends(points)
-    out.warn(ends)
-    if points.kind == "both" and points.experiment and points.experiment.kind == "network" != points.bulk_model:
-        out.note(f"warning: {_OTHER_BULK}")
     origin = provenance("sweep", {"file": Path(file).name})
     kept = {"suite": origin["suite"], "numpy": origin["numpy"], "description": described.text}
     again = f"giantsteps sweep {file} --out {directory} --resume goes on"
@@ -107,6 +102,11 @@ def sweep(
         store = Store(Path(directory), points, resume=resume, origin=kept)
     except SweepError as error:
         raise InputProblem(f"--out: {error}") from None
+    out.tell_groups(tomllib.loads(described.text), points.groups)
+    ends = _ends(points)
+    out.warn(ends)
+    if points.kind == "both" and points.experiment and points.experiment.kind == "network" != points.bulk_model:
+        out.note(f"warning: {_OTHER_BULK}")
     if store.dropped:
         out.note(f"{store.dropped} points in damaged or incomplete chunks of the result file are computed again")
     with store:
