@@ -126,6 +126,8 @@ def test_the_library_has_a_page_with_links_to_the_claims_that_it_computes() -> N
     solve = page.split('id="library-solve"')[1].split("</article>")[0]
     assert 'href="claim/result-3-3.test-error-as-printed.html"' in solve  # its docstring cites equation (25)
     assert 'href="#library-ModelError"' in solve
+    assert "<code>digits</code>: omit for double precision." in solve
+    assert "giantsteps.solve(model).test_error" in solve
     assert "The library</a>" in files["index.html"]
 
 

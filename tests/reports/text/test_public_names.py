@@ -39,6 +39,37 @@ def test_a_name_without_words_is_refused() -> None:
             described("name", given)
 
 
+def test_a_docstring_is_read_as_paragraphs_arguments_and_examples() -> None:
+    def scaled(x: int, by: float, shift: float = 0.0) -> float:
+        """The value by x + shift.
+
+        With a formula:
+
+            by x
+                + shift
+
+        x: a number: any.
+        by, shift: two
+            numbers.
+
+        other: no argument.
+
+        >>> 2 * 3
+        6
+        """
+        return by * x + shift
+
+    found = described("scaled", scaled)
+    assert found.text == ("The value by x + shift.", "With a formula:", "by x\n    + shift", "other: no argument.")
+    assert [(one.name, one.default, one.meaning) for one in found.arguments] == [
+        ("x", None, "a number: any."),
+        ("by", None, "two numbers."),
+        ("shift", "0.0", "two numbers."),
+    ]
+    assert found.example == ">>> 2 * 3\n6"
+    assert "any" in found.words
+
+
 def test_names_lead_to_their_places_once_and_not_to_themselves() -> None:
     places = {"solve": "library-solve", "ModelError": "library-ModelError", "Model": "library-Model"}
     shown = str(
