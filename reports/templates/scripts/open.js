@@ -22,5 +22,13 @@ function load(file, then) {
   script.onload = then;
   document.head.append(script);
 }
+// What is wider than its place is scrolled by the keyboard too.
+function reachable() {
+  for (const one of document.querySelectorAll(".scroll, .formula, dd, pre"))
+    if (one.scrollWidth > one.clientWidth) one.tabIndex = 0; else one.removeAttribute("tabindex");
+}
 addEventListener("hashchange", reveal);
+addEventListener("toggle", reachable, true);
+addEventListener("resize", reachable);
 reveal();
+reachable();
