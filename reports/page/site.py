@@ -328,7 +328,7 @@ def _others(material: Material, claims: Sequence[ClaimView]) -> list[Page]:
     return [
         *([_page("figures.html", "Figures", places=listed)] if (listed := figure_places(material.studies)) else []),
         _page(
-            "network.html", "The network's own bulk", "claims.html", beyond=beyond, trial="study-network-trial" in shown
+            "network.html", "Beyond the paper", "claims.html", beyond=beyond, trial="study-network-trial" in shown
         ),
         *_studies(material.studies),
         *_gallery(material.gallery),

@@ -1,4 +1,4 @@
-"""The pages that list and count: the first one, results, misprints, the slides, what rests on what, studies, activations."""
+"""The pages that list and count: first page, results, misprints, slides, what rests on what, studies, activations."""
 
 from __future__ import annotations
 
