@@ -17,7 +17,7 @@ from giantsteps.derivations.gradient_step.signs import modulus, shift, square_of
 from giantsteps.derivations.kernel.algebra import instantiate, order, rewrite
 from giantsteps.derivations.kernel.averages import average, linear, stein
 from giantsteps.derivations.kernel.inequalities import multiply
-from giantsteps.derivations.kernel.search.leaves import in_model, lemma
+from giantsteps.derivations.kernel.search.assumptions import in_model, lemma
 from giantsteps.derivations.kernel.search.steps import rewritten, value
 from giantsteps.derivations.kernel.statements import AtLeast, Equation, sides
 from giantsteps.derivations.kernel.theorem import Theorem

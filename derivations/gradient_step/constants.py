@@ -13,12 +13,12 @@ import sympy as sp
 from sympy.core.relational import Relational
 
 from giantsteps.derivations.gradient_step import symbols as s
-from giantsteps.derivations.gradient_step.leaves import H1, H1_STAR, H2_STAR
+from giantsteps.derivations.gradient_step.assumptions import H1, H1_STAR, H2_STAR
 from giantsteps.derivations.gradient_step.spike import OF_THE_SPIKE, spike
 from giantsteps.derivations.kernel.algebra import congruence, instantiate, order, rewrite
 from giantsteps.derivations.kernel.averages import stein
+from giantsteps.derivations.kernel.search.assumptions import define, proved
 from giantsteps.derivations.kernel.search.averages import averages_expanded, slope_at
-from giantsteps.derivations.kernel.search.leaves import define, proved
 from giantsteps.derivations.kernel.search.steps import equal, named_slope, value
 from giantsteps.derivations.kernel.statements import AtLeast
 from giantsteps.derivations.kernel.theorem import Theorem

@@ -14,7 +14,7 @@ from giantsteps.reports.command_line.options import common_options
 from giantsteps.reports.command_line.problems import DONE, InputProblem
 from giantsteps.reports.text.plain_formulas import plain, readable
 from giantsteps.reports.text.words import (
-    LEAVES,
+    ASSUMPTIONS,
     by_fiat,
     caught_lines,
     evidence_line,
@@ -42,22 +42,22 @@ Examples:
 List the claims (those whose ids begin with CLAIM, or whose source names the equation of that number), or show one
 whole: statement, source, assumptions, dependencies, evidence, mutants. One claim is shown as the committed ledger has
 it. In a list verdicts are those of the committed ledger, and UNTESTED where the statement has changed since;
-`giantsteps verify` runs the checks. With --leaves: what the theorems of the committed ledger stand on, each hypothesis,
-lemma, part of the model and definition with its claim, its test and the number of claims that rest on it.
+`giantsteps verify` runs the checks. --leaves lists the assumptions of all theorems of the committed ledger: each
+hypothesis, lemma, part of the model and definition, with its claim, its test and the number of claims that rest on it.
 """
 
 
 @click.command(help=HELP)
 @click.argument("claim", required=False)
-@click.option("--leaves", is_flag=True, help="What the theorems stand on, in place of the claims.")
+@click.option("--leaves", is_flag=True, help="List the assumptions of the theorems instead of the claims.")
 @common_options
 def claims(out: Output, claim: str | None, leaves: bool) -> int:
-    """List the claims, or one, or the leaves of their theorems; the exit code."""
+    """List the claims, or one, or the assumptions of their theorems; the exit code."""
     named = {} if claim is None else {"claim": claim}
     if leaves:
-        listed = _leaves(claim)
+        listed = _assumptions(claim)
         document = {"leaves": listed, "provenance": provenance("claims", {"leaves": True} | named)}
-        out.tell(document, lambda: leaves_text(listed))
+        out.tell(document, lambda: assumptions_text(listed))
         return DONE
     documents = None if claim is None else on_record(claim)
     if documents is None:
@@ -78,34 +78,34 @@ def claims(out: Output, claim: str | None, leaves: bool) -> int:
     return DONE
 
 
-def _leaves(claim: str | None) -> list[dict[str, Any]]:
-    """What the theorems of the claims whose ids begin so stand on, or all theorems."""
+def _assumptions(claim: str | None) -> list[dict[str, Any]]:
+    """The assumptions of the theorems of the claims whose ids begin so, or of all theorems."""
     from giantsteps.reports.text.ledger_files import committed
 
     ledger = committed() or {}
     if "leaves" not in ledger:
-        raise InputProblem("the committed ledger has no leaves yet; `giantsteps report` makes it again, with them")
+        raise InputProblem("the committed ledger lists no assumptions; `giantsteps report` writes them")
     ids = None if claim is None else beginning_with([entry["id"] for entry in ledger["claims"]], claim)
     if ids == []:
         raise InputProblem(
             f"no claim is called {str(claim)[:80]!a}; `giantsteps claims` lists those accepted, which may be cut "
             "short, for example giantsteps claims --leaves result-3-3"
         )
-    return [leaf for leaf in ledger["leaves"] if ids is None or set(leaf["claims"]) & set(ids)]
+    return [assumed for assumed in ledger["leaves"] if ids is None or set(assumed["claims"]) & set(ids)]
 
 
-def leaves_text(listed: Sequence[Mapping[str, Any]]) -> str:
-    """What theorems stand on, kind by kind: names, statements, claim or reference, test, and how many rest on it."""
+def assumptions_text(listed: Sequence[Mapping[str, Any]]) -> str:
+    """Assumptions by kind: names, statements, claim or reference, test, and the number of claims that rest on each."""
     lines = []
-    for kind, plural in LEAVES.items():
-        of_kind = [leaf for leaf in listed if leaf["kind"] == kind]
+    for kind, plural in ASSUMPTIONS.items():
+        of_kind = [assumed for assumed in listed if assumed["kind"] == kind]
         lines += [f"{len(of_kind)} {plural}", ""]
-        for leaf in of_kind:
-            count = len(leaf["claims"])
-            lines.append(f"  {readable('; '.join(leaf['names']))}   ({count} claim{'s' * (count != 1)})")
-            lines += [f"      {plain(statement)}" for statement in leaf["statements"]]
-            lines += textwrap.wrap(leaf["claim"] or "; ".join(leaf["references"]), 110, **_INDENTED)
-            lines += [f"      test {leaf['test']}"] if leaf["test"] else []
+        for assumed in of_kind:
+            count = len(assumed["claims"])
+            lines.append(f"  {readable('; '.join(assumed['names']))}   ({count} claim{'s' * (count != 1)})")
+            lines += [f"      {plain(statement)}" for statement in assumed["statements"]]
+            lines += textwrap.wrap(assumed["claim"] or "; ".join(assumed["references"]), 110, **_INDENTED)
+            lines += [f"      test {assumed['test']}"] if assumed["test"] else []
         lines += [""] if of_kind else []
     return "\n".join(lines).rstrip()
 

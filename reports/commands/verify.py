@@ -39,7 +39,7 @@ The committed ledger has seeds of its own. With --seed all points and simulation
 then REFUTED by a simulation once in a thousand, and one whose power is near the bar may become INCONCLUSIVE, or a
 mutant of it. Such a ledger names its seed and is never written over the committed one.
 
-The column "mutants" counts the wrong neighbours of a claim that all of its checks together refute, "alone" those that
+The column "mutants" counts the mutants of a claim that all of its checks together refute, "alone" those that
 the check which earned the verdict refutes by itself, generic ones (five per cent more, a term dropped) among them.
 
 With --properties what is searched is the properties (limits with their rates, orderings, invariances, state machines

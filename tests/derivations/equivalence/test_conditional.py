@@ -7,8 +7,8 @@ import sympy as sp
 from giantsteps.derivations.equivalence import conditional as equivalence
 from giantsteps.derivations.equivalence import spike_coefficients
 from giantsteps.derivations.equivalence import symbols as s
+from giantsteps.derivations.kernel.search.assumptions import define
 from giantsteps.derivations.kernel.search.averages import by_stein
-from giantsteps.derivations.kernel.search.leaves import define
 from giantsteps.derivations.kernel.search.steps import value
 from giantsteps.derivations.language.expectation import Expectation, expand_expectations
 from giantsteps.derivations.language.named_functions import sigma, sigma_prime, sigma_second

@@ -155,6 +155,6 @@ BUILDERS: dict[Callable[[], Derivation], set[str]] = {
 def test_results_are_theorems_and_name_what_they_take_on_trust(build: Callable[[], Derivation]) -> None:
     derivation = build()
     made = [derivation.theorem_of(symbol) for symbol in derivation.results]
-    trusted = {leaf.name for theorem in made for leaf in theorem.assumptions if leaf.ground is Ground.HYPOTHESIS}
+    trusted = {one.name for theorem in made for one in theorem.assumptions if one.ground is Ground.HYPOTHESIS}
     assert trusted == BUILDERS[build]
     assert derivation.hypotheses

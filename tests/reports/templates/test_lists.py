@@ -61,7 +61,7 @@ def test_the_results_count_the_claims_by_source_and_by_kind() -> None:
     found = counted(by_kind, kinds)
     assert found.pop("all") == Counter(row.verdict for row in ROWS)
     assert found == of("kind")
-    assert f"Wrong neighbours: {TRIED - 1} of {TRIED} refuted." in words(main)
+    assert f"Mutants: {TRIED - 1} of {TRIED} refuted." in words(main)
 
 
 def test_the_first_page_has_one_number_and_a_key_that_parts_the_theorems_by_what_they_rest_on() -> None:
@@ -76,7 +76,7 @@ def test_the_first_page_has_one_number_and_a_key_that_parts_the_theorems_by_what
     apart = {"PROVED": len(proved) - len(weaker), "PROVED given …": len(weaker)}
     assert {row[0]: int(row[2]) for row in rows} == counts | apart
     assert all(f"{given_of(row)} (1)" in rows[1][1] for row in weaker)
-    assert f"shown {TRIED} wrong neighbours of the formulas and refuted {TRIED - 1} of them" in words(main)
+    assert f"run on {TRIED} mutants of the formulas and refuted {TRIED - 1} of them" in words(main)
     assert not of_class(main, "div", "result")  # no badge stands before the key
     assert {"results.html", "trust.html"} <= set(links(main, "index.html"))
 
@@ -223,7 +223,7 @@ def test_a_result_stands_over_all_that_it_rests_on() -> None:
         )  # fmt: skip
 
 
-def test_what_is_assumed_and_the_symbols_are_listed_with_their_numbers() -> None:
+def test_hypotheses_and_symbols_are_listed_with_their_numbers() -> None:
     listed = [words(one) for one in page("assumptions.html").iter("li")]
     ours = [NUMBER[row.id] for row in ROWS if row.role == "ours"]
     assert set(listed) == {f"hypothesis {n} (1 claim)" for n in ours} | {f"hypothesis of all ({len(ours)} claims)"}

@@ -53,7 +53,7 @@ def test_the_claim_is_proved_and_its_mutants_are_refuted(new_claim: Claim) -> No
     assert {m.verdict for m in mutants} == {Verdict.REFUTED}
 
 
-def test_each_of_its_checks_refutes_the_wrong_neighbours_alone(new_claim: Claim) -> None:
+def test_each_of_its_checks_refutes_the_mutants_alone(new_claim: Claim) -> None:
     for check in new_claim.checks:
         alone = Claim(**(vars(new_claim) | {"checks": (check,)}))
         assert {m.verdict for m in examine(alone, "quick", PAPER)[2]} == {Verdict.REFUTED}, check.name

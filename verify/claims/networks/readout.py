@@ -138,7 +138,7 @@ READOUTS = (
         note="The number solves the maps of the saddle point, and this relation is one of them: that they agree holds "
              "by construction and is no evidence for networks. The evidence is the derivation and the simulation. On "
              "networks the terms of the other letter are a thousandth of the overlap or less, and what the simulation "
-             "measures to a fifth is the letter's own: four of its wrong neighbours are out of its reach at any "
+             "measures to a fifth is the letter's own: four of its mutants are out of its reach at any "
              "affordable size. The other letter's parts are measured on drawn rows, where they are large.",
         uses=("beyond.groups.readout-mean",),
     ),
