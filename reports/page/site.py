@@ -5,6 +5,7 @@ Templates link to `#name` wherever `name` may stand; which page that is, is know
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -137,7 +138,7 @@ def site(material: Material) -> dict[str, str]:
     derivations = derivation_views(material.ledger, material.derivations)
     pages = [
         _landing(material, summary["mutants"]),
-        *_documentation(material.documents),
+        *_documentation(material.documents, claims),
         _results(material, claims, summary["mutants"]),
         *_claims(material.ledger, claims, around),
         *_derivations(derivations),
@@ -225,11 +226,20 @@ def _results(material: Material, claims: Sequence[ClaimView], mutants: Any) -> P
     )
 
 
+_CODE = re.compile("<code>([^<]*)</code>")
 _OF_DOCUMENTS = ("documentation.html", "docs/api/README.html", "examples/README.html")
 
 
-def _documentation(documents: Sequence[Document]) -> list[Page]:
-    """The list of documents by kind, and each as a page of the menu entry that it belongs to."""
+def _documentation(documents: Sequence[Document], claims: Sequence[ClaimView]) -> list[Page]:
+    """The list of documents by kind, and each as a page of the menu entry that it belongs to.
+
+    The name of a claim leads to the claim.
+    """
+    anchors = {view.entry.claim.id: view.anchor for view in claims}
+
+    def led(found: re.Match[str]) -> str:
+        return f'<a href="#{anchors[found[1]]}">{found[0]}</a>' if found[1] in anchors else found[0]
+
     kinds: dict[str, list[Document]] = {kind: [] for kind in KINDS}
     groups: dict[str, list[Document]] = {group: [] for group in _OF_DOCUMENTS}
     for one in documents:
@@ -239,7 +249,7 @@ def _documentation(documents: Sequence[Document]) -> list[Page]:
             kinds[next(kind for kind, begins in KINDS.items() if one.file.startswith(begins))].append(one)
     groups[_OF_DOCUMENTS[0]] = [one for listed in kinds.values() for one in listed]
     pages = [
-        Page(one.file, one.title, Markup('<article class="document">{}</article>').format(one.body), group)
+        Page(one.file, one.title, Markup(f'<article class="document">{_CODE.sub(led, one.body)}</article>'), group)
         for group, listed in groups.items()
         for one in listed
     ]

@@ -51,7 +51,7 @@ class Document:
     @property
     def first(self) -> str:
         """The first sentence below the title."""
-        return re.split(r"(?<=[.:?])\s", self.sections[0].text, maxsplit=1)[0].rstrip(":")
+        return re.split(r"(?<=[.?])\s", self.sections[0].text, maxsplit=1)[0].rstrip(":")
 
 
 def documents(root: Path = HERE.parent) -> list[Document]:
@@ -136,7 +136,9 @@ def _sections(tokens: Sequence[Token], file: str) -> Iterable[Section]:
 
 
 def _plain(token: Token) -> str:
-    pieces = (" " if one.type == "softbreak" else re.sub("<[^>]*>", "", one.content) for one in token.children or [])
+    """The words of a token; a formula stays between dollar signs."""
+    shown = {"softbreak": " ", "math_inline": "${}$"}
+    pieces = (shown.get(one.type, "{}").format(re.sub("<[^>]*>", "", one.content)) for one in token.children or [])
     return "".join(pieces).strip()
 
 

@@ -16,6 +16,7 @@ from giantsteps.reports.page.claims import address
 from giantsteps.reports.page.results import RESULTS
 from giantsteps.reports.page.site import PAGE_BYTES, SiteError, packed
 from giantsteps.reports.text.anchors import anchor
+from giantsteps.reports.text.documents import Document, Section
 from giantsteps.reports.text.prose import prose
 from giantsteps.verify.ledger.document import statement_latex
 from giantsteps.verify.ledger.run import Ledger
@@ -86,6 +87,16 @@ def test_a_chapter_that_is_too_large_is_cut_into_pages_of_equal_size() -> None:
     huge = Study("huge", "A study", ("words " * (PAGE_BYTES // 5),))
     with pytest.raises(SiteError, match=r"study-huge\.html"):
         site_of(chained_ledger(), studies=(huge,))
+
+
+def test_a_document_that_names_a_claim_leads_to_it() -> None:
+    body = Markup('<h1 id="bounds">Title</h1>\n<p><code>bounds.one</code> <code>bounds.none</code></p>')
+    given = Document("docs/deep/one.html", body, (Section("Title", "", "First words."),), {})
+    files = site_of(chained_ledger(), documents=(given,))
+    assert broken(files) == []
+    page = files["docs/deep/one.html"]
+    assert '<a href="../../claim/bounds.one.html"><code>bounds.one</code></a> <code>bounds.none</code>' in page
+    assert '<a href="docs/deep/one.html">Title</a></dt><dd>First words.</dd>' in files["documentation.html"]
 
 
 def as_written(text: object) -> str:

@@ -31,7 +31,7 @@ def found(tmp_path: Path) -> dict[str, Document]:
         "pyproject.toml": "",
         "README.md": "# Home\n\nSee [the theory](docs/deep/theory.md#a-part), `examples/one.ipynb`, [a file](Makefile) "
         "and [a place](https://example.org).\n\n![A drawing](docs/drawing.svg)\n",
-        "docs/deep/theory.md": "# The theory\n\nFirst sentence. Second.\n\n## A part\n\nThe error is $q_1 - \\psi^2$, "
+        "docs/deep/theory.md": "# The theory\n\nFirst: $x$. Second.\n\n## A part\n\nThe error is $q_1 - \\psi^2$, "
         "costs `$5` and\n\n$$\\sum_k a_k$$\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\n[home](../../README.md)\n",
         "docs/drawing.svg": "<svg></svg>",
         "examples/one.ipynb": json.dumps(NOTEBOOK),
@@ -59,7 +59,7 @@ def test_dollars_are_formulas_but_not_in_code(found: dict[str, Document]) -> Non
     assert '<math display="block">' in page.body
     assert "<code>$5</code>" in page.body
     assert '<div class="scroll"><table>' in page.body
-    assert (page.title, page.first) == ("The theory", "First sentence.")
+    assert (page.title, page.first) == ("The theory", "First: $x$.")
     assert [(one.title, one.anchor) for one in page.sections] == [("The theory", ""), ("A part", "a-part")]
     assert 'id="a-part"' in page.body
 
