@@ -17,7 +17,7 @@ function prepared() {
     const index = new MiniSearch({
       fields: ["title", "words"], tokenize: words,
       searchOptions: {
-        boost: { title: 4 }, prefix: (word) => word.length > 2, fuzzy: (word) => word.length > 4 ? .2 : 0,
+        boost: { title: 8 }, prefix: (word) => word.length > 2, fuzzy: (word) => word.length > 4 ? .2 : 0,
         combineWith: "AND", weights: { fuzzy: .2, prefix: .4 },
         boostDocument: (id) => WEIGHT[ENTRIES[id][1]],
       },
