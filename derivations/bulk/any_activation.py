@@ -16,8 +16,8 @@ import functools
 import sympy as sp
 
 from giantsteps.derivations.bulk import symbols as s
+from giantsteps.derivations.gradient_step.alignment import first_coefficient
 from giantsteps.derivations.gradient_step.assumptions import concentrates
-from giantsteps.derivations.gradient_step.constants import first_coefficient
 from giantsteps.derivations.gradient_step.spike import SELF_AVERAGING, counted, evaluated, squared_length, tends_to
 from giantsteps.derivations.kernel.algebra import congruence, instantiate, rewrite
 from giantsteps.derivations.kernel.averages import average, stein

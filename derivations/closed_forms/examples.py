@@ -27,7 +27,7 @@ from giantsteps.derivations.closed_forms.gaussian_means import (
 )
 from giantsteps.derivations.closed_forms.sign_products import mean_of_product
 from giantsteps.derivations.equivalence import symbols as s
-from giantsteps.derivations.equivalence.spike_coefficients import MU0, MU1, MU2, at_spike, mean_square
+from giantsteps.derivations.equivalence.conditional_coefficients import MU0, MU1, MU2, at_spike, mean_square
 from giantsteps.derivations.gradient_step.assumptions import H1, H1_CHECK, H2, centred_at
 from giantsteps.derivations.gradient_step.hermite_tensors import hermite
 from giantsteps.derivations.gradient_step.signs import in_order, modulus, square_of_sign

@@ -13,7 +13,7 @@ import sympy as sp
 from sympy.core.relational import Relational
 
 from giantsteps.derivations.equivalence import symbols as s
-from giantsteps.derivations.equivalence.spike_coefficients import MU0, MU1, MU2, at_spike, mean_square, mu0_of
+from giantsteps.derivations.equivalence.conditional_coefficients import MU0, MU1, MU2, at_spike, mean_square, mu0_of
 from giantsteps.derivations.gradient_step.assumptions import H1, H2
 from giantsteps.derivations.gradient_step.hermite_tensors import hermite
 from giantsteps.derivations.gradient_step.signs import (

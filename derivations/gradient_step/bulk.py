@@ -15,8 +15,8 @@ import functools
 import sympy as sp
 
 from giantsteps.derivations.gradient_step import symbols as s
+from giantsteps.derivations.gradient_step.alignment import first_coefficient
 from giantsteps.derivations.gradient_step.assumptions import H1_CHECK, H1_STAR, H2_STAR, ODD, centred_at
-from giantsteps.derivations.gradient_step.constants import first_coefficient
 from giantsteps.derivations.gradient_step.spike import (
     FOURTH_MOMENT,
     SELF_AVERAGING,

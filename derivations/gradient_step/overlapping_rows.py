@@ -17,8 +17,8 @@ import functools
 import sympy as sp
 
 from giantsteps.derivations.gradient_step import symbols as s
+from giantsteps.derivations.gradient_step.alignment import first_coefficient
 from giantsteps.derivations.gradient_step.assumptions import H1_STAR, H2_STAR, concentrates
-from giantsteps.derivations.gradient_step.constants import first_coefficient
 from giantsteps.derivations.gradient_step.spike import (
     SELF_AVERAGING,
     counted,

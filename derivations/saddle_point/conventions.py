@@ -23,8 +23,8 @@ from giantsteps.derivations.free_energy.assumptions import STATIONARY
 from giantsteps.derivations.free_energy.ridge import assembled
 from giantsteps.derivations.free_energy.sample_energy import EQUIVALENT, LABEL_MOMENTS, TEACHER
 from giantsteps.derivations.free_energy.stationarity import CONJUGATE, vanishing_slope
+from giantsteps.derivations.gradient_step.alignment import first_coefficient
 from giantsteps.derivations.gradient_step.assumptions import H1_CHECK, centred_at
-from giantsteps.derivations.gradient_step.constants import first_coefficient
 from giantsteps.derivations.gradient_step.spike import counted
 from giantsteps.derivations.kernel.algebra import differentiate, instantiate, rewrite, ring
 from giantsteps.derivations.kernel.averages import average, iterated

@@ -9,7 +9,7 @@ import functools
 
 import sympy as sp
 
-from giantsteps.derivations.equivalence.spike_coefficients import REGULAR
+from giantsteps.derivations.equivalence.conditional_coefficients import REGULAR
 from giantsteps.derivations.kernel.algebra import rewrite
 from giantsteps.derivations.kernel.search.assumptions import define, each_proved, proved
 from giantsteps.derivations.kernel.search.averages import averages_expanded, by_stein, slope_at

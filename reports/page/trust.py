@@ -1,4 +1,4 @@
-"""How far to trust this: what the checks behind the verdicts were seen to catch, with the command that measures each.
+"""The page on trust: the errors that the checks detect, with the command that measures each.
 
 Only what is measured stands here, read off the ledger of the run and the committed measurements; of what is not, the
 page says so.

@@ -1,4 +1,4 @@
-"""How a claim is written down: its statement once, and what would be wrong beside it.
+"""How to write a claim: its statement, and its mutants.
 
 Relations (`eq`, `ge`, `le`) are left as they are typed.
 """

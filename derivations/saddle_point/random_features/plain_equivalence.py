@@ -12,7 +12,7 @@ import functools
 
 import sympy as sp
 
-from giantsteps.derivations.equivalence.spike_coefficients import at_spike, linear_of, mean_square, mu0_of
+from giantsteps.derivations.equivalence.conditional_coefficients import at_spike, linear_of, mean_square, mu0_of
 from giantsteps.derivations.free_energy.along_spike import ONE_LETTER, mu0, mu1, mu2, over_kappa
 from giantsteps.derivations.free_energy.assumptions import cauchy_schwarz
 from giantsteps.derivations.free_energy.sample_energy import EQUIVALENT

@@ -19,7 +19,7 @@ from giantsteps.derivations.several_steps import (
     first_step,
     fresh_batch,
     long_spikes,
-    reused_batch,
+    same_batch,
     slope_given_spike,
 )
 from giantsteps.derivations.several_steps import symbols as s
@@ -147,7 +147,7 @@ BUILDERS: dict[Callable[[], Derivation], set[str]] = {
     long_spikes.growth: set(),
     erf_flow.tie: set(),
     erf_flow.end: {"conserved", "perfect fit"},
-    reused_batch.overlap: set(),
+    same_batch.overlap: set(),
 }
 
 

@@ -6,7 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from giantsteps.reports.commands.claims import assumptions_text, find, on_record, with_verdicts
+from giantsteps.reports.command_line.claim_ids import find
+from giantsteps.reports.commands.claims import assumptions_text, on_record, with_verdicts
 from giantsteps.reports.commands.errata import find as find_erratum
 from giantsteps.reports.text.ledger_files import committed
 from giantsteps.verify.claims.index import all_claims

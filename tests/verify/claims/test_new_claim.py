@@ -39,7 +39,7 @@ def with_block(path: str, block: str, **new: Any) -> ModuleType:
 def new_claim() -> Claim:
     symbol, derivation, statement = blocks()
     symbols = with_block("derivations/equivalence/symbols", symbol)
-    derived = with_block("derivations/equivalence/conditional", derivation, s=symbols)
+    derived = with_block("derivations/equivalence/equivalent_map", derivation, s=symbols)
     stated = with_block("verify/claims/equivalence/appendix_b", statement, s=symbols, equivalence=derived)
     (added,) = (x for x in vars(stated).values() if isinstance(x, Claim) and x not in stated.CLAIMS)
     return added

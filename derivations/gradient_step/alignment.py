@@ -1,5 +1,4 @@
-r"""The constants of Result 3.1 and what follows for the alignment (Section 3.1, equations (10) and (12) of arXiv
-2402.04980).
+r"""The alignment of Result 3.1 and the constants in it (Section 3.1, equations (10) and (12) of arXiv 2402.04980).
 
 h1 = E[z sigma] is the mean of sigma'; h1_check = E[(sigma' - h1)^2] is a sum over Hermite coefficients; the alignment
 grows with the batch.

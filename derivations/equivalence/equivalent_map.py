@@ -15,7 +15,7 @@ import functools
 import sympy as sp
 
 from giantsteps.derivations.equivalence import symbols as s
-from giantsteps.derivations.equivalence.spike_coefficients import (
+from giantsteps.derivations.equivalence.conditional_coefficients import (
     MU0,
     MU1,
     MU2,
