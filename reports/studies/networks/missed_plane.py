@@ -57,7 +57,7 @@ def plane_of(student: str, batches: Sequence[float] = BATCHES, etas: Sequence[fl
 def text() -> str:
     """What is asked."""
     return (
-        f"How large is the error of the isotropic theory at width {WIDTH}? The last table answers for networks learning "
+        f"How large is the error of the isotropic theory at width {WIDTH}? The last table is for networks learning "
         f"{TARGET} with alpha = {ALPHA:g}, beta = {BETA:g}, ridge {RIDGE:g} and noise {NOISE:g}, over alpha0 = "
         f"{BATCHES[0]:g} to {BATCHES[-1]:g} and eta = {ETAS[0]:g} to {ETAS[-1]:g}."
     )
