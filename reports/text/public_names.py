@@ -4,17 +4,13 @@ from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 from importlib import import_module
 from textwrap import dedent
 from types import FunctionType
 from typing import Any
-
-from markupsafe import Markup
-
-from giantsteps.reports.text.prose import prose
 
 # A default that is longer than this says less than three dots.
 _LONG = 28
@@ -37,8 +33,6 @@ class Argument:
 class PublicName:
     """A name with its call and what its docstring says: paragraphs (of several lines where they are indented formulas),
     arguments that have a line "name: meaning", and an example; of a class also the public methods.
-
-    `equations` are the numbers of the paper that the docstrings cite.
     """
 
     name: str
@@ -48,13 +42,6 @@ class PublicName:
     arguments: tuple[Argument, ...] = ()
     example: str = ""
     members: tuple[PublicName, ...] = field(default=())
-    equations: tuple[int, ...] = ()
-
-    @property
-    def words(self) -> str:
-        """What a search finds it by: its name, those of its methods, and the text, in small letters."""
-        said = [*self.text, *(one.meaning for one in self.arguments), *(one.words for one in self.members)]
-        return " ".join([self.name, *said]).lower()
 
 
 def public_names() -> list[PublicName]:
@@ -68,16 +55,9 @@ def described(name: str, given: Any) -> PublicName:
     """One object. Raises ValueError where it has no docstring."""
     members = tuple(_members(name, given)) if isinstance(given, type) else ()
     text, arguments, example = _said(name, given)
-    meanings = (one.meaning for one in arguments)
-    cited = [
-        number
-        for part in (text, meanings, *(one.text for one in members))
-        for words in part
-        for number in equations(words)
-    ]
     kind = _kind(given)
     call = "" if kind == "exception" else _call(name, given)
-    return PublicName(name, kind, call, text, arguments, example, members, tuple(dict.fromkeys(cited)))
+    return PublicName(name, kind, call, text, arguments, example, members)
 
 
 def _kind(given: Any) -> str:
@@ -158,29 +138,3 @@ def _default(parameter: inspect.Parameter) -> str | None:
         return None
     told = repr(parameter.default)
     return told if len(told) <= _LONG and "<" not in told else "..."
-
-
-# "equation (25)", "equations (4)-(7)", "test error (25)": no number of the paper is longer.
-_CITED = re.compile(r"(?<![\w)])\((\d{1,3})\)(?:-\((\d{1,3})\))?")
-
-
-def equations(text: str) -> list[int]:
-    """The numbers of equations that a text cites, those of a range too."""
-    return [number for first, last in _CITED.findall(text) for number in range(int(first), int(last or first) + 1)]
-
-
-# A name of several words that runs together: known as a name without a mark.
-_CLASS = re.compile(r"(?<![\w.])[A-Z][a-z]+[A-Z]\w*(?!\w)")
-
-
-def linked(text: str, places: Mapping[str, str], but: str = "") -> Markup:
-    """Prose in which the names that have a place lead there, all but one. Raises MathError."""
-
-    def led(name: str) -> str:
-        return f'<a href="#{places[name]}">{name}</a>' if name in places and name != but else name
-
-    pieces = re.split(r"(<[^>]*>)", str(prose(text)))  # text and tags by turns
-    for k in range(0, len(pieces), 2):
-        marked = k > 0 and pieces[k - 1] == "<code>"
-        pieces[k] = led(pieces[k]) if marked else _CLASS.sub(lambda found: led(found[0]), pieces[k])
-    return Markup("".join(pieces))
