@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,6 +30,13 @@ Array = NDArray[np.float64]
 
 def _none() -> Array:
     return np.zeros(0)
+
+
+class Derivative(NamedTuple):
+    """A derivative of the test error in one number of a model, and how far it may be off (an estimate)."""
+
+    value: float
+    error_estimate: float
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,9 +98,10 @@ class Solution(Shown):
     test error moved when the rule along the spike was made finer, plus what is left of the error of the integrals
     across it, plus the rounding of double precision times the condition of the equations, plus what the errors of the
     averages in a gradient step do to it (`numerics.saddle_point.map_uncertainty`); an estimate, not a bound.
-    `bulk`: the equivalent that it was solved with, where that was not the model's own. `map_error`: the part of the
-    estimate that the averages of a gradient step have. `width`: None for the limit, else the width that it is at;
-    `widened` is the function behind `at_width`.
+    `refine`: how often the rule along the spike was refined. `bulk`: the equivalent that it was solved with, where that
+    was not the model's own. `map_error`: the part of the estimate that the averages of a gradient step have.
+    `width`: None for the limit, else the width that it is at. `widened` and `differentiated`
+    are the functions behind `at_width` and `gradient`.
     `letters`: for a density of readout weights the finest rules, with psi by letter; zeta and psi are totals over all
     neurons there, and the other order parameters have no entries. `digits`: where more than double precision was asked
     for, all numbers are of mpmath, with so many digits, and error_estimate is what a coarser rule says of them.
@@ -109,10 +117,14 @@ class Solution(Shown):
     converged: bool
     status: str
     iterations: int
+    refine: int = 0
     bulk: Callable[[float], DeterministicEquivalent] | None = field(default=None, repr=False)
     map_error: float = 0.0
     width: float | None = None
     widened: Callable[[Solution, float], Solution] | None = field(default=None, repr=False)
+    differentiated: Callable[[Solution, tuple[str, ...]], dict[str, Derivative]] | None = field(
+        default=None, repr=False
+    )
     mean_squared_error: float | None = None
     classification_error: float | None = None
     energy: float | None = None
@@ -174,6 +186,16 @@ class Solution(Shown):
         if self.widened is None:
             raise ModelError("a finite width is built for double precision: take solve(model).at_width(1000)")
         return self.widened(self, width)
+
+    def gradient(self, *names: str) -> dict[str, Derivative]:
+        """d test_error/d(a number of the model) by name, with error estimates: `gradient("eta", "ridge")`.
+
+        Without names of all numbers that have a derivative. By implicit differentiation of the saddle point, through
+        the gradient steps too (`numerics.saddle_point.gradient`). Raises ModelError for what has none.
+        """
+        if self.differentiated is None:
+            raise ModelError("a gradient is supported in double precision: use solve(model).gradient()")
+        return self.differentiated(self, names)
 
     def to_dict(self, width: int = WIDTH) -> dict[str, Any]:
         """As plain data for JSON, in the words of the command line; beside a limit stand the errors at the width.
