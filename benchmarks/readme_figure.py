@@ -7,7 +7,7 @@ from pathlib import Path
 from giantsteps.reports.figures import canvas as draw
 from giantsteps.reports.figures.files import own_style
 from giantsteps.reports.measurements.experiments import stored
-from giantsteps.reports.studies.paper.curves import key, learning
+from giantsteps.reports.studies.paper.curves import THEORIES, key, learning
 from giantsteps.reports.studies.paper.samples import BY_BATCH
 from giantsteps.reports.studies.paper.settings import SINE
 
@@ -20,7 +20,8 @@ def main() -> None:
     canvas, axes = draw.panels()
     curves = BY_BATCH[SINE.name]
     key(axes, curves, learning(axes, curves, stored("figures")))
-    caption = f"{SINE}. Points: networks. Lines: theory of the isotropic bulk (whole), of the network's own (dashed)."
+    draw.style_key(canvas, THEORIES)
+    caption = f"{SINE}. Points: networks. Lines: theory of the isotropic bulk (solid), of the network's own (dashed)."
     figure = draw.finished(canvas, "learning_curves", "Learning curves for several batch sizes", caption)
     PLACE.write_text(draw.standalone(figure), encoding="utf-8")
 

@@ -55,6 +55,6 @@ def _without(function: str, name: str, value: object, known: Iterable[str]) -> s
     several = isinstance(value, Iterable) and not isinstance(value, str)
     grid = f", and a grid is solve_batch(model, {name}={value if several else [value]!r})"
     return (
-        f"{function}() takes one model and no {name}: one other value is {function}(model.changed({name}=...))"
+        f"{function}() accepts no {name}: use {function}(model.changed({name}=...))"
         f"{grid if function == 'solve' and name in _SWEPT else ''}"
     )

@@ -227,10 +227,10 @@ def panel_interval(panel: Panel, bits: int = 64) -> Interval:
 
 
 def activation(text: str | Activation) -> Activation:
-    """The activation written as `text`; one that is built already is returned as it is.
+    """The activation with the formula `text`; an `Activation` is returned unchanged.
 
-    Raises ExpressionError, in one sentence, for text outside the language, for a function that is not real and finite
-    on the whole line (or not decidably so), and where E|sigma(z)| is infinite under a standard Gaussian.
+    Raises ExpressionError for text outside the language, for a function that is not real and finite on the whole line
+    (or if this cannot be decided), and if E|sigma(z)| is infinite for z ~ N(0, 1).
     """
     if isinstance(text, Activation):
         return text

@@ -17,15 +17,15 @@ import sympy as sp
 
 from giantsteps.derivations.bounds import ridge as bounds
 from giantsteps.derivations.bounds import symbols as s
+from giantsteps.derivations.bounds.assumptions import BASIS, combination, infimum
 from giantsteps.derivations.bounds.heavy_ridge import DOMINATED, NOT_ZERO
-from giantsteps.derivations.bounds.leaves import BASIS, combination, infimum
 from giantsteps.derivations.free_energy.along_spike import PAPER, mu0
 from giantsteps.derivations.free_energy.sample_energy import LABEL, LABEL_NOISE, TEACHER, beside_label
 from giantsteps.derivations.kernel.algebra import instantiate, order, rewrite
 from giantsteps.derivations.kernel.averages import average, independent, linear, moment
 from giantsteps.derivations.kernel.limits import limit_order
+from giantsteps.derivations.kernel.search.assumptions import define, hypothesis, in_model, proved
 from giantsteps.derivations.kernel.search.averages import averages_expanded
-from giantsteps.derivations.kernel.search.leaves import define, hypothesis, in_model, proved
 from giantsteps.derivations.kernel.search.steps import rewritten
 from giantsteps.derivations.kernel.statements import AtLeast, Tends, sides
 from giantsteps.derivations.kernel.theorem import Theorem

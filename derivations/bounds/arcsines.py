@@ -12,16 +12,16 @@ import functools
 import sympy as sp
 
 from giantsteps.derivations.bounds import symbols as s
+from giantsteps.derivations.bounds.assumptions import aligned
 from giantsteps.derivations.bounds.heavy_ridge import heavy_ridge
-from giantsteps.derivations.bounds.leaves import aligned
 from giantsteps.derivations.closed_forms.arcsine_law import SCALES, arcsine_law
 from giantsteps.derivations.free_energy.along_spike import g, mu0, over_kappa, y0
 from giantsteps.derivations.free_energy.sample_energy import LABEL_MOMENTS
 from giantsteps.derivations.gradient_step.signs import mean_error_function, position, square_of_sign, variance
 from giantsteps.derivations.kernel.algebra import congruence, instantiate, rewrite, ring
 from giantsteps.derivations.kernel.averages import average
+from giantsteps.derivations.kernel.search.assumptions import define, in_model, lemma
 from giantsteps.derivations.kernel.search.averages import averages_expanded, over
-from giantsteps.derivations.kernel.search.leaves import define, in_model, lemma
 from giantsteps.derivations.kernel.search.steps import in_order, rewritten, value
 from giantsteps.derivations.kernel.statements import Equation, sides
 from giantsteps.derivations.kernel.theorem import Theorem

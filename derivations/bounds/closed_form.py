@@ -15,14 +15,14 @@ from giantsteps.derivations.bounds import symbols as s
 from giantsteps.derivations.closed_forms.examples import closed_form
 from giantsteps.derivations.closed_forms.gaussian_means import mean_of_erf, with_power
 from giantsteps.derivations.free_energy.along_spike import PAPER
+from giantsteps.derivations.gradient_step.assumptions import H1_STAR
 from giantsteps.derivations.gradient_step.bulk import bulk
-from giantsteps.derivations.gradient_step.leaves import H1_STAR
 from giantsteps.derivations.gradient_step.spike import spike
 from giantsteps.derivations.kernel import calculus
 from giantsteps.derivations.kernel.algebra import differentiate, instantiate, rewrite, ring
 from giantsteps.derivations.kernel.limits import limit_compose, limit_rational, name_limit
+from giantsteps.derivations.kernel.search.assumptions import in_model, proved
 from giantsteps.derivations.kernel.search.averages import over
-from giantsteps.derivations.kernel.search.leaves import in_model, proved
 from giantsteps.derivations.kernel.search.steps import rewritten, value
 from giantsteps.derivations.kernel.statements import Equation
 from giantsteps.derivations.kernel.theorem import Theorem
@@ -32,7 +32,7 @@ from giantsteps.derivations.language.expectation import Expectation
 _ZERO, _ONE = sp.Integer(0), sp.Integer(1)
 _spike_limit = sp.Symbol(r"r_{\infty}", real=True)
 _bulk_limit = sp.Symbol(r"c_{\infty}", positive=True)
-_noise = sp.Symbol("z'", real=True)  # a name of its own: what is averaged over in a leaf counts among its names
+_noise = sp.Symbol("z'", real=True)  # a name of its own: what is averaged over in an assumption counts among its names
 
 
 @functools.cache
@@ -66,14 +66,14 @@ def erf_target() -> Derivation:
 def _perfect(strength: sp.Symbol, variance: sp.Symbol) -> tuple[Theorem, Theorem]:
     """That mu0 of erf is erf at a spike, and what the spike is then: both have one slope at kappa = 0."""
     student = Expectation(sp.erf(strength * s.kappa + sp.sqrt(variance) * _noise), _noise)
-    leaf = in_model(
+    assumed = in_model(
         f"perfect learning at {strength}",
         Equation(student, sp.erf(s.kappa)),
         "Section 4.3: the spike at which mu0 of erf is the target",
         s.kappa,
     )
     mean = instantiate((mean_of_erf(),), {s.x: strength * s.kappa, s.c: variance})
-    learned = rewrite((leaf, over(_noise, mean)))
+    learned = rewrite((assumed, over(_noise, mean)))
     slopes = instantiate((differentiate((learned,), s.kappa),), {s.kappa: _ZERO})
     root = sp.sqrt(1 + 2 * variance)
     return learned, ring((slopes,), Equation(strength, root), (sp.sqrt(sp.pi) * root / 2,))

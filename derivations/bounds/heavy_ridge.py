@@ -12,7 +12,7 @@ from collections.abc import Mapping
 import sympy as sp
 
 from giantsteps.derivations.bounds import symbols as s
-from giantsteps.derivations.bounds.leaves import test_error
+from giantsteps.derivations.bounds.assumptions import test_error
 from giantsteps.derivations.bulk import marchenko_pastur
 from giantsteps.derivations.free_energy.along_spike import PAPER, mu0, over_kappa, y0, y2
 from giantsteps.derivations.free_energy.sample_energy import TEACHER, over_label
@@ -20,8 +20,8 @@ from giantsteps.derivations.free_energy.stationarity import CONJUGATE
 from giantsteps.derivations.kernel.algebra import instantiate, order, rewrite, ring
 from giantsteps.derivations.kernel.averages import average
 from giantsteps.derivations.kernel.limits import limit_average, limit_compose, limit_rational, name_limit, squeeze
+from giantsteps.derivations.kernel.search.assumptions import proved
 from giantsteps.derivations.kernel.search.averages import averages_expanded
-from giantsteps.derivations.kernel.search.leaves import proved
 from giantsteps.derivations.kernel.search.steps import equal, isolated, rewritten, value
 from giantsteps.derivations.kernel.statements import AtLeast, Equation, sides
 from giantsteps.derivations.kernel.terms import free, substitute

@@ -17,12 +17,12 @@ from giantsteps.derivations.bulk import network as one_letter
 from giantsteps.derivations.bulk import symbols as s_bulk
 from giantsteps.derivations.bulk.network_rows import SOURCE
 from giantsteps.derivations.free_energy.along_spike import over_kappa, y0, y1, y2
-from giantsteps.derivations.free_energy.leaves import DIRECTION, READOUT, UNIT
+from giantsteps.derivations.free_energy.assumptions import DIRECTION, READOUT, UNIT
 from giantsteps.derivations.free_energy.sample_energy import TEACHER, label_moments
 from giantsteps.derivations.kernel.algebra import instantiate, order
 from giantsteps.derivations.kernel.averages import average
+from giantsteps.derivations.kernel.search.assumptions import define, in_model, proved
 from giantsteps.derivations.kernel.search.averages import expansion
-from giantsteps.derivations.kernel.search.leaves import define, in_model, proved
 from giantsteps.derivations.kernel.search.steps import isolated, rewritten, value
 from giantsteps.derivations.kernel.statements import AtLeast, sides
 from giantsteps.derivations.kernel.theorem import Theorem
@@ -53,13 +53,13 @@ def never_nearer(readout: Readout) -> Theorem:
     functions, overlaps = zip(*readout.features.combined, strict=True)
     free = sp.symbols(f"b_1:{len(functions) + 1}", real=True)
     combination = sp.Add(*(b * f for b, f in zip(free, functions, strict=True)))
-    leaf = in_model(
+    assumed = in_model(
         "distance from a span",
         AtLeast(over_kappa((y0 - combination) ** 2), readout.distance),
         "the infimum over all coefficients of the mean square of the error",
         *free,
     )
-    return instantiate((leaf,), dict(zip(free, overlaps, strict=True)))
+    return instantiate((assumed,), dict(zip(free, overlaps, strict=True)))
 
 
 def _mean_square(base: sp.Expr, variable: sp.Symbol) -> tuple[Theorem, Theorem]:

@@ -12,14 +12,14 @@ import functools
 import sympy as sp
 
 from giantsteps.derivations.bounds import symbols as s
-from giantsteps.derivations.bounds.leaves import BASIS, combination, orthogonal, test_error
+from giantsteps.derivations.bounds.assumptions import BASIS, combination, orthogonal, test_error
 from giantsteps.derivations.free_energy.along_spike import PAPER, mu0, mu1, mu2, over_kappa, y0, y1, y2
-from giantsteps.derivations.free_energy.leaves import cauchy_schwarz
+from giantsteps.derivations.free_energy.assumptions import cauchy_schwarz
 from giantsteps.derivations.free_energy.sample_energy import TEACHER, over_label
 from giantsteps.derivations.kernel.algebra import order, rewrite, ring
 from giantsteps.derivations.kernel.averages import average
+from giantsteps.derivations.kernel.search.assumptions import define, proved
 from giantsteps.derivations.kernel.search.averages import averages_expanded, expansion
-from giantsteps.derivations.kernel.search.leaves import define, proved
 from giantsteps.derivations.kernel.search.steps import equal, rewritten, value
 from giantsteps.derivations.kernel.statements import AtLeast, Equation, sides
 from giantsteps.derivations.kernel.theorem import Theorem

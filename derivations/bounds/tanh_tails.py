@@ -12,12 +12,12 @@ from sympy.core.relational import Relational
 
 from giantsteps.derivations.bounds import symbols as s
 from giantsteps.derivations.closed_forms.gaussian_means import exponential, mean_of_sign, tilted
-from giantsteps.derivations.equivalence.spike_coefficients import MU1
+from giantsteps.derivations.equivalence.conditional_coefficients import MU1
 from giantsteps.derivations.gradient_step.signs import modulus, shift, square_of_sign, without_factor
 from giantsteps.derivations.kernel.algebra import instantiate, order, rewrite
 from giantsteps.derivations.kernel.averages import average, linear, stein
 from giantsteps.derivations.kernel.inequalities import multiply
-from giantsteps.derivations.kernel.search.leaves import in_model, lemma
+from giantsteps.derivations.kernel.search.assumptions import in_model, lemma
 from giantsteps.derivations.kernel.search.steps import rewritten, value
 from giantsteps.derivations.kernel.statements import AtLeast, Equation, sides
 from giantsteps.derivations.kernel.theorem import Theorem

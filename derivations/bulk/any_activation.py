@@ -16,14 +16,14 @@ import functools
 import sympy as sp
 
 from giantsteps.derivations.bulk import symbols as s
-from giantsteps.derivations.gradient_step.constants import first_coefficient
-from giantsteps.derivations.gradient_step.leaves import concentrates
+from giantsteps.derivations.gradient_step.alignment import first_coefficient
+from giantsteps.derivations.gradient_step.assumptions import concentrates
 from giantsteps.derivations.gradient_step.spike import SELF_AVERAGING, counted, evaluated, squared_length, tends_to
 from giantsteps.derivations.kernel.algebra import congruence, instantiate, rewrite
 from giantsteps.derivations.kernel.averages import average, stein
 from giantsteps.derivations.kernel.limits import name_limit
+from giantsteps.derivations.kernel.search.assumptions import define, each_proved, proved
 from giantsteps.derivations.kernel.search.averages import averages_expanded
-from giantsteps.derivations.kernel.search.leaves import define, each_proved, proved
 from giantsteps.derivations.kernel.search.steps import equal, isolated, rewritten
 from giantsteps.derivations.kernel.statements import Equation
 from giantsteps.derivations.kernel.theorem import Theorem

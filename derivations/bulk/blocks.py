@@ -19,10 +19,10 @@ import sympy as sp
 
 from giantsteps.derivations.bulk.marchenko_pastur import ISOTROPIC, SCHUR, corner_entry, coupling_form, inverse_entry
 from giantsteps.derivations.free_energy.along_spike import PAPER
-from giantsteps.derivations.gradient_step.leaves import repeated_is
+from giantsteps.derivations.gradient_step.assumptions import repeated_is
 from giantsteps.derivations.kernel.algebra import instantiate, rewrite, ring
+from giantsteps.derivations.kernel.search.assumptions import define, each_proved, hypothesis, in_model, lemma, proved
 from giantsteps.derivations.kernel.search.goals import concluded
-from giantsteps.derivations.kernel.search.leaves import define, each_proved, hypothesis, in_model, lemma, proved
 from giantsteps.derivations.kernel.search.steps import by_ring, equal, isolated, rewritten, value
 from giantsteps.derivations.kernel.statements import Equation, sides
 from giantsteps.derivations.kernel.theorem import Theorem

@@ -20,7 +20,7 @@ from sympy.core.relational import Relational
 
 from giantsteps.derivations.kernel.algebra import instantiate, order
 from giantsteps.derivations.kernel.inequalities import antisymmetric, largest, multiply, root_of_zero, specialise
-from giantsteps.derivations.kernel.search.leaves import in_model
+from giantsteps.derivations.kernel.search.assumptions import in_model
 from giantsteps.derivations.kernel.search.steps import rewritten_both, value
 from giantsteps.derivations.kernel.statements import AtLeast, Equation, Refused, sides
 from giantsteps.derivations.kernel.terms import substitute

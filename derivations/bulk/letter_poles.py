@@ -17,7 +17,7 @@ from giantsteps.derivations.bulk.blocks import IDENTITY, LETTERS, C, Theta, mixe
 from giantsteps.derivations.bulk.letters import NU, SOURCE, first_direction, form, second_direction, theta_at, varrho
 from giantsteps.derivations.kernel.algebra import congruence, instantiate, rewrite, ring
 from giantsteps.derivations.kernel.averages import linear
-from giantsteps.derivations.kernel.search.leaves import define, each_proved, in_model, proved
+from giantsteps.derivations.kernel.search.assumptions import define, each_proved, in_model, proved
 from giantsteps.derivations.kernel.search.steps import value
 from giantsteps.derivations.kernel.statements import Equation
 from giantsteps.derivations.kernel.theorem import Theorem

@@ -44,10 +44,10 @@ from giantsteps.derivations.bulk.blocks import (
 )
 from giantsteps.derivations.bulk.network import DIAGONAL, OVER_SCHUR, ROW
 from giantsteps.derivations.bulk.network_rows import covariance, norm_covariance, norm_variance
-from giantsteps.derivations.free_energy.leaves import SHERMAN_MORRISON, updated_form
+from giantsteps.derivations.free_energy.assumptions import SHERMAN_MORRISON, updated_form
 from giantsteps.derivations.kernel.algebra import instantiate, rewrite, ring
 from giantsteps.derivations.kernel.averages import linear
-from giantsteps.derivations.kernel.search.leaves import define, each_proved, hypothesis, in_model, proved
+from giantsteps.derivations.kernel.search.assumptions import define, each_proved, hypothesis, in_model, proved
 from giantsteps.derivations.kernel.search.steps import equal, isolated, rewritten, value
 from giantsteps.derivations.kernel.statements import Equation, sides
 from giantsteps.derivations.kernel.theorem import Theorem

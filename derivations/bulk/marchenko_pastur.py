@@ -17,9 +17,9 @@ from giantsteps.derivations.free_energy.along_spike import PAPER, denominator, o
 from giantsteps.derivations.free_energy.ridge import spike_inversion
 from giantsteps.derivations.kernel.algebra import congruence, differentiate, instantiate, rewrite, ring
 from giantsteps.derivations.kernel.averages import linear
+from giantsteps.derivations.kernel.search.assumptions import define, hypothesis, in_model, lemma, proved
 from giantsteps.derivations.kernel.search.averages import averages_expanded, both_expanded
 from giantsteps.derivations.kernel.search.goals import concluded
-from giantsteps.derivations.kernel.search.leaves import define, hypothesis, in_model, lemma, proved
 from giantsteps.derivations.kernel.search.steps import isolated, rewritten, value
 from giantsteps.derivations.kernel.statements import Equation, sides
 from giantsteps.derivations.kernel.theorem import Theorem

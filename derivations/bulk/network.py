@@ -24,8 +24,8 @@ from giantsteps.derivations.free_energy.sample_energy import (
 )
 from giantsteps.derivations.kernel.algebra import differentiate, rewrite, ring
 from giantsteps.derivations.kernel.averages import linear, stein
+from giantsteps.derivations.kernel.search.assumptions import define, proved
 from giantsteps.derivations.kernel.search.averages import averages_expanded
-from giantsteps.derivations.kernel.search.leaves import define, proved
 from giantsteps.derivations.kernel.statements import Equation, sides
 from giantsteps.derivations.language.derivation import Derivation, Step, Vanishing, eq
 from giantsteps.derivations.language.expectation import Expectation, expand_expectations

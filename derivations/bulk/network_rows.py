@@ -19,15 +19,15 @@ import sympy as sp
 from giantsteps.derivations.bulk import symbols as s
 from giantsteps.derivations.bulk.any_activation import norm_variance as any_norm_variance
 from giantsteps.derivations.bulk.any_activation import row_law
+from giantsteps.derivations.gradient_step.assumptions import H1_CHECK, H1_STAR, SAMPLES
 from giantsteps.derivations.gradient_step.bulk import bulk, zero_means
-from giantsteps.derivations.gradient_step.leaves import H1_CHECK, H1_STAR, SAMPLES
 from giantsteps.derivations.gradient_step.spike import evaluated, moments_of_v
 from giantsteps.derivations.kernel.algebra import differentiate as differentiated
 from giantsteps.derivations.kernel.algebra import instantiate, ring
 from giantsteps.derivations.kernel.averages import stein
 from giantsteps.derivations.kernel.limits import taylor
+from giantsteps.derivations.kernel.search.assumptions import define, each_proved, proved
 from giantsteps.derivations.kernel.search.averages import averages_expanded
-from giantsteps.derivations.kernel.search.leaves import define, each_proved, proved
 from giantsteps.derivations.kernel.search.steps import equal, rewritten, value
 from giantsteps.derivations.kernel.statements import Equation
 from giantsteps.derivations.kernel.theorem import Theorem

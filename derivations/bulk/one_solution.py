@@ -27,7 +27,7 @@ from giantsteps.derivations.bulk.increasing_maps import ONE, ZERO, IncreasingMap
 from giantsteps.derivations.free_energy.along_spike import ONE_LETTER, mu1, mu2, over_kappa, over_modes, varrho
 from giantsteps.derivations.kernel.algebra import instantiate, order, rewrite, ring
 from giantsteps.derivations.kernel.averages import average, linear
-from giantsteps.derivations.kernel.search.leaves import define, each_proved, in_model, proved
+from giantsteps.derivations.kernel.search.assumptions import define, each_proved, in_model, proved
 from giantsteps.derivations.kernel.statements import AtLeast, Equation
 from giantsteps.derivations.kernel.theorem import Theorem
 from giantsteps.derivations.language.derivation import Derivation

@@ -27,7 +27,7 @@ from giantsteps.derivations.gradient_step.overlapping_rows import (
     scatter,
 )
 from giantsteps.derivations.kernel.algebra import ring
-from giantsteps.derivations.kernel.search.leaves import each_proved, in_model
+from giantsteps.derivations.kernel.search.assumptions import each_proved, in_model
 from giantsteps.derivations.kernel.search.steps import value
 from giantsteps.derivations.kernel.statements import Equation
 from giantsteps.derivations.kernel.theorem import Theorem

@@ -17,7 +17,7 @@ from giantsteps.derivations.bulk.network import SAMPLES
 from giantsteps.derivations.bulk.overlapping_bulk import acting
 from giantsteps.derivations.kernel.algebra import congruence, differentiate, instantiate, rewrite, ring
 from giantsteps.derivations.kernel.averages import linear
-from giantsteps.derivations.kernel.search.leaves import define, each_proved, hypothesis, in_model, proved
+from giantsteps.derivations.kernel.search.assumptions import define, each_proved, hypothesis, in_model, proved
 from giantsteps.derivations.kernel.search.steps import named, named_slope, rewritten, value
 from giantsteps.derivations.kernel.statements import Equation, sides
 from giantsteps.derivations.kernel.theorem import Theorem

@@ -15,7 +15,7 @@ from giantsteps.derivations.kernel.algebra import instantiate, rewrite, ring
 from giantsteps.derivations.kernel.averages import dilate, linear, stein
 from giantsteps.derivations.kernel.calculus import same_slope
 from giantsteps.derivations.kernel.inequalities import equal_roots
-from giantsteps.derivations.kernel.search.leaves import lemma
+from giantsteps.derivations.kernel.search.assumptions import lemma
 from giantsteps.derivations.kernel.search.steps import equal, rewritten, value
 from giantsteps.derivations.kernel.statements import Equation, sides
 from giantsteps.derivations.kernel.terms import derivative

@@ -27,15 +27,15 @@ from giantsteps.derivations.closed_forms.gaussian_means import (
 )
 from giantsteps.derivations.closed_forms.sign_products import mean_of_product
 from giantsteps.derivations.equivalence import symbols as s
-from giantsteps.derivations.equivalence.spike_coefficients import MU0, MU1, MU2, at_spike, mean_square
+from giantsteps.derivations.equivalence.conditional_coefficients import MU0, MU1, MU2, at_spike, mean_square
+from giantsteps.derivations.gradient_step.assumptions import H1, H1_CHECK, H2, centred_at
 from giantsteps.derivations.gradient_step.hermite_tensors import hermite
-from giantsteps.derivations.gradient_step.leaves import H1, H1_CHECK, H2, centred_at
 from giantsteps.derivations.gradient_step.signs import in_order, modulus, square_of_sign
 from giantsteps.derivations.kernel.algebra import congruence, differentiate, instantiate, rewrite, ring
 from giantsteps.derivations.kernel.averages import average, linear
 from giantsteps.derivations.kernel.inequalities import equal_roots, specialise
+from giantsteps.derivations.kernel.search.assumptions import define, in_model, proved
 from giantsteps.derivations.kernel.search.averages import averages_expanded, expanded, reflected
-from giantsteps.derivations.kernel.search.leaves import define, in_model, proved
 from giantsteps.derivations.kernel.search.steps import rewritten, value
 from giantsteps.derivations.kernel.statements import AtLeast, Equation, sides
 from giantsteps.derivations.kernel.theorem import Theorem

@@ -13,9 +13,9 @@ import sympy as sp
 from sympy.core.relational import Relational
 
 from giantsteps.derivations.equivalence import symbols as s
-from giantsteps.derivations.equivalence.spike_coefficients import MU0, MU1, MU2, at_spike, mean_square, mu0_of
+from giantsteps.derivations.equivalence.conditional_coefficients import MU0, MU1, MU2, at_spike, mean_square, mu0_of
+from giantsteps.derivations.gradient_step.assumptions import H1, H2
 from giantsteps.derivations.gradient_step.hermite_tensors import hermite
-from giantsteps.derivations.gradient_step.leaves import H1, H2
 from giantsteps.derivations.gradient_step.signs import (
     ERROR_FUNCTION,
     chebyshev,
@@ -26,7 +26,7 @@ from giantsteps.derivations.gradient_step.signs import (
     without_factor,
 )
 from giantsteps.derivations.kernel.algebra import instantiate, order, rewrite, ring
-from giantsteps.derivations.kernel.search.leaves import define, in_model, proved
+from giantsteps.derivations.kernel.search.assumptions import define, in_model, proved
 from giantsteps.derivations.kernel.search.steps import rewritten, value
 from giantsteps.derivations.kernel.statements import AtLeast, Equation, sides
 from giantsteps.derivations.kernel.theorem import Theorem

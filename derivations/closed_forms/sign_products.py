@@ -14,7 +14,7 @@ from giantsteps.derivations.gradient_step.signs import sign_of_noise, without_fa
 from giantsteps.derivations.kernel.algebra import instantiate, rewrite, ring
 from giantsteps.derivations.kernel.averages import average, independent, iterated, rotate
 from giantsteps.derivations.kernel.inequalities import equal_roots
-from giantsteps.derivations.kernel.search.leaves import lemma
+from giantsteps.derivations.kernel.search.assumptions import lemma
 from giantsteps.derivations.kernel.search.steps import replaced
 from giantsteps.derivations.kernel.statements import Equation, sides
 from giantsteps.derivations.kernel.theorem import Theorem

@@ -12,12 +12,12 @@ import sympy as sp
 
 from giantsteps.derivations.equivalence import symbols as s
 from giantsteps.derivations.free_energy.along_spike import PAPER
+from giantsteps.derivations.gradient_step.assumptions import H1_STAR, H2
 from giantsteps.derivations.gradient_step.hermite_tensors import hermite
-from giantsteps.derivations.gradient_step.leaves import H1_STAR, H2
 from giantsteps.derivations.kernel.algebra import instantiate, rewrite, ring
+from giantsteps.derivations.kernel.search.assumptions import define, in_model, proved
 from giantsteps.derivations.kernel.search.averages import averages_expanded, by_stein, expansion, slope_at
 from giantsteps.derivations.kernel.search.goals import concluded
-from giantsteps.derivations.kernel.search.leaves import define, in_model, proved
 from giantsteps.derivations.kernel.search.steps import equal, value
 from giantsteps.derivations.kernel.statements import Equation
 from giantsteps.derivations.language.derivation import Derivation

@@ -20,8 +20,8 @@ import sympy as sp
 from giantsteps.derivations.equivalence import symbols as s
 from giantsteps.derivations.kernel.algebra import rewrite, ring
 from giantsteps.derivations.kernel.averages import stein
+from giantsteps.derivations.kernel.search.assumptions import define, proved
 from giantsteps.derivations.kernel.search.averages import averages_expanded
-from giantsteps.derivations.kernel.search.leaves import define, proved
 from giantsteps.derivations.kernel.search.steps import isolated
 from giantsteps.derivations.kernel.statements import Equation
 from giantsteps.derivations.language.derivation import Derivation, Step, Vanishing, eq

@@ -17,7 +17,7 @@ ALONE = threading.RLock()
 
 
 class PrecisionError(ArithmeticError):
-    """The digits asked for were not reached; the message says for what."""
+    """The requested digits were not reached; the message says for which quantity."""
 
 
 Arguments = ParamSpec("Arguments")

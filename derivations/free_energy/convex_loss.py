@@ -17,8 +17,8 @@ import sympy as sp
 
 from giantsteps.derivations.free_energy import symbols as s
 from giantsteps.derivations.free_energy.along_spike import ONE_LETTER, PAPER, over_kappa
+from giantsteps.derivations.free_energy.assumptions import of_network, per_neuron, product_of, saddle_point, unfolded
 from giantsteps.derivations.free_energy.envelopes import envelope
-from giantsteps.derivations.free_energy.leaves import of_network, per_neuron, product_of, saddle_point, unfolded
 from giantsteps.derivations.free_energy.replica_gaussians import slope_at_zero
 from giantsteps.derivations.free_energy.ridge import DROPPED, SAMPLES, entropic, trace
 from giantsteps.derivations.free_energy.sample_energy import (
@@ -32,13 +32,13 @@ from giantsteps.derivations.free_energy.sample_energy import (
     shared_field,
 )
 from giantsteps.derivations.free_energy.stationarity import CONJUGATE, EXCHANGE, solve_linear
-from giantsteps.derivations.gradient_step.leaves import WIDTH
+from giantsteps.derivations.gradient_step.assumptions import WIDTH
 from giantsteps.derivations.kernel.algebra import congruence, instantiate, rewrite
 from giantsteps.derivations.kernel.averages import linear, stein
 from giantsteps.derivations.kernel.calculus import average_limit, slope
 from giantsteps.derivations.kernel.limits import name_limit
+from giantsteps.derivations.kernel.search.assumptions import define, hypothesis, lemma, proved
 from giantsteps.derivations.kernel.search.averages import averages_expanded, both_expanded
-from giantsteps.derivations.kernel.search.leaves import define, hypothesis, lemma, proved
 from giantsteps.derivations.kernel.search.steps import isolated, rewritten, value
 from giantsteps.derivations.kernel.statements import Equation, Tends, sides
 from giantsteps.derivations.kernel.theorem import Theorem

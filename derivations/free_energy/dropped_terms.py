@@ -12,11 +12,11 @@ import sympy as sp
 
 from giantsteps.derivations.free_energy import symbols as s
 from giantsteps.derivations.free_energy.along_spike import PAPER
-from giantsteps.derivations.free_energy.leaves import saddle_point
+from giantsteps.derivations.free_energy.assumptions import saddle_point
 from giantsteps.derivations.kernel.algebra import rewrite
 from giantsteps.derivations.kernel.calculus import slope
+from giantsteps.derivations.kernel.search.assumptions import define, proved
 from giantsteps.derivations.kernel.search.goals import limit_of
-from giantsteps.derivations.kernel.search.leaves import define, proved
 from giantsteps.derivations.kernel.search.steps import equal, isolated, value
 from giantsteps.derivations.language.derivation import Derivation
 

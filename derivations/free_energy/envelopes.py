@@ -16,7 +16,7 @@ import sympy as sp
 from giantsteps.derivations.free_energy import symbols as s
 from giantsteps.derivations.free_energy.along_spike import PAPER
 from giantsteps.derivations.kernel.algebra import differentiate, instantiate, order, rewrite, ring
-from giantsteps.derivations.kernel.search.leaves import define, in_model, proved
+from giantsteps.derivations.kernel.search.assumptions import define, in_model, proved
 from giantsteps.derivations.kernel.search.steps import equal, isolated, rewritten, value
 from giantsteps.derivations.kernel.search.steps import named as within
 from giantsteps.derivations.kernel.statements import AtLeast, Equation, sides

@@ -15,10 +15,10 @@ import functools
 
 import sympy as sp
 
-from giantsteps.derivations.free_energy.leaves import log_gaussian, unfolded, updated_form, updated_log_det
+from giantsteps.derivations.free_energy.assumptions import log_gaussian, unfolded, updated_form, updated_log_det
 from giantsteps.derivations.kernel.algebra import differentiate, instantiate, rewrite
 from giantsteps.derivations.kernel.calculus import logarithm
-from giantsteps.derivations.kernel.search.leaves import define, proved
+from giantsteps.derivations.kernel.search.assumptions import define, proved
 from giantsteps.derivations.kernel.search.steps import equal, value
 from giantsteps.derivations.kernel.statements import Refused
 from giantsteps.derivations.kernel.theorem import Theorem

@@ -16,7 +16,7 @@ import sympy as sp
 
 from giantsteps.derivations.free_energy import symbols as s
 from giantsteps.derivations.free_energy.along_spike import PAPER, denominator, over_modes, varpi, varrho, vartau
-from giantsteps.derivations.free_energy.leaves import (
+from giantsteps.derivations.free_energy.assumptions import (
     LOGARITHM,
     gaussian,
     log_gaussian,
@@ -31,14 +31,14 @@ from giantsteps.derivations.free_energy.replica_gaussians import slope_at_zero
 from giantsteps.derivations.free_energy.replicas import field_force, form_of, one_replica
 from giantsteps.derivations.free_energy.sample_energy import REPLICA_HYPOTHESES, energetic, sample_limit
 from giantsteps.derivations.free_energy.stationarity import Energy
-from giantsteps.derivations.gradient_step.leaves import WIDTH
+from giantsteps.derivations.gradient_step.assumptions import WIDTH
 from giantsteps.derivations.kernel.algebra import congruence, instantiate, rewrite
 from giantsteps.derivations.kernel.averages import linear
 from giantsteps.derivations.kernel.calculus import logarithm
 from giantsteps.derivations.kernel.limits import limit_compose, name_limit
+from giantsteps.derivations.kernel.search.assumptions import define, hypothesis, proved
 from giantsteps.derivations.kernel.search.averages import averages_expanded
 from giantsteps.derivations.kernel.search.goals import limit_of
-from giantsteps.derivations.kernel.search.leaves import define, hypothesis, proved
 from giantsteps.derivations.kernel.search.steps import equal, in_order, rewritten, value
 from giantsteps.derivations.kernel.statements import Equation, sides
 from giantsteps.derivations.kernel.theorem import Theorem

@@ -13,15 +13,15 @@ import sympy as sp
 
 from giantsteps.derivations.free_energy import symbols as s
 from giantsteps.derivations.free_energy.along_spike import ONE_LETTER, PAPER, g, mu1, mu2, over_kappa, y0, y1, y2
-from giantsteps.derivations.free_energy.leaves import gaussian, product_of, unfolded
+from giantsteps.derivations.free_energy.assumptions import gaussian, product_of, unfolded
 from giantsteps.derivations.free_energy.replica_gaussians import slope_at_zero
 from giantsteps.derivations.free_energy.stationarity import SAME_ON_BOTH_MAPS
 from giantsteps.derivations.kernel.algebra import congruence, differentiate, instantiate, order, rewrite, ring
 from giantsteps.derivations.kernel.averages import iterated, linear
 from giantsteps.derivations.kernel.limits import limit_rational, name_limit
+from giantsteps.derivations.kernel.search.assumptions import define, hypothesis, in_model, proved
 from giantsteps.derivations.kernel.search.averages import averages_expanded, expanded, expansion
 from giantsteps.derivations.kernel.search.goals import concluded, limit_of
-from giantsteps.derivations.kernel.search.leaves import define, hypothesis, in_model, proved
 from giantsteps.derivations.kernel.search.steps import equal, in_order, isolated, rewritten, value
 from giantsteps.derivations.kernel.statements import AtLeast, Equation, sides
 from giantsteps.derivations.kernel.theorem import Theorem
@@ -240,7 +240,7 @@ class Fields:
 
 
 ONE_SPIKE = Fields(ONE_LETTER.fit, shared_field(s.excess), (s.xi,), ONE_LETTER.V, ONE_LETTER.e2, (EXCESS,))
-# The same for values of q1 and psi that no leaf speaks of: what does not carry z is independent in rows and noise.
+# The same for values of q1 and psi without assumptions on them: terms without z are independent in rows and noise.
 EQUIVALENT = replace(ONE_SPIKE, shared=ONE_LETTER.signal * s.z + beside_label(*_beside), normals=_beside, names=())
 _equivalent_error, _equivalent_training = sp.symbols(r"\varepsilon_{gG} \varepsilon_{tG}", real=True)
 

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 
 import sympy as sp
 
-from giantsteps.derivations.free_energy.leaves import STATIONARY, saddle_point
+from giantsteps.derivations.free_energy.assumptions import STATIONARY, saddle_point
 from giantsteps.derivations.kernel.algebra import rewrite
 from giantsteps.derivations.kernel.calculus import slope
+from giantsteps.derivations.kernel.search.assumptions import hypothesis, proved
 from giantsteps.derivations.kernel.search.averages import averages_expanded
-from giantsteps.derivations.kernel.search.leaves import hypothesis, proved
 from giantsteps.derivations.kernel.search.steps import isolated
 from giantsteps.derivations.kernel.statements import Equation, sides
 from giantsteps.derivations.kernel.theorem import Theorem

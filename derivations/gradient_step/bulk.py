@@ -15,8 +15,8 @@ import functools
 import sympy as sp
 
 from giantsteps.derivations.gradient_step import symbols as s
-from giantsteps.derivations.gradient_step.constants import first_coefficient
-from giantsteps.derivations.gradient_step.leaves import H1_CHECK, H1_STAR, H2_STAR, ODD, centred_at
+from giantsteps.derivations.gradient_step.alignment import first_coefficient
+from giantsteps.derivations.gradient_step.assumptions import H1_CHECK, H1_STAR, H2_STAR, ODD, centred_at
 from giantsteps.derivations.gradient_step.spike import (
     FOURTH_MOMENT,
     SELF_AVERAGING,
@@ -31,9 +31,9 @@ from giantsteps.derivations.gradient_step.spike import (
 from giantsteps.derivations.kernel.algebra import differentiate, instantiate, order, rewrite, ring
 from giantsteps.derivations.kernel.averages import average, stein
 from giantsteps.derivations.kernel.limits import limit_average, limit_rational, name_limit
+from giantsteps.derivations.kernel.search.assumptions import define, proved
 from giantsteps.derivations.kernel.search.averages import averages_expanded, reflected, renamed
 from giantsteps.derivations.kernel.search.goals import limit_by_parts
-from giantsteps.derivations.kernel.search.leaves import define, proved
 from giantsteps.derivations.kernel.search.steps import named, rewritten, value
 from giantsteps.derivations.kernel.statements import AtLeast, Equation, sides
 from giantsteps.derivations.kernel.terms import substitute

@@ -16,12 +16,12 @@ import functools
 import sympy as sp
 
 from giantsteps.derivations.gradient_step import symbols as s
+from giantsteps.derivations.gradient_step.assumptions import exponent_of, power_of_d
 from giantsteps.derivations.gradient_step.hermite_tensors import hermite
-from giantsteps.derivations.gradient_step.leaves import exponent_of, power_of_d
 from giantsteps.derivations.kernel.algebra import congruence, instantiate, order, rewrite, ring
 from giantsteps.derivations.kernel.limits import limit_compose, limit_rational, name_limit
+from giantsteps.derivations.kernel.search.assumptions import define, in_model, lemma, proved
 from giantsteps.derivations.kernel.search.averages import averages_expanded
-from giantsteps.derivations.kernel.search.leaves import define, in_model, lemma, proved
 from giantsteps.derivations.kernel.search.steps import equal, isolated, rewritten, value
 from giantsteps.derivations.kernel.statements import AtLeast, Equation
 from giantsteps.derivations.kernel.theorem import Theorem
@@ -152,7 +152,7 @@ def amplitude(number: int) -> Derivation:
 
 def orthogonal(number: int) -> tuple[Theorem, ...]:
     """0 = E[P z^j] for P = z^k + sum a_i z^i and all j < k: what the k-th term leaves after the lower powers."""
-    polynomial = _leaves_of(number, s.z)
+    polynomial = _lower_powers_removed(number, s.z)
     return tuple(
         averages_expanded(
             in_model(
@@ -165,7 +165,7 @@ def orthogonal(number: int) -> tuple[Theorem, ...]:
     )
 
 
-def _leaves_of(number: int, variable: sp.Expr) -> sp.Expr:
+def _lower_powers_removed(number: int, variable: sp.Expr) -> sp.Expr:
     """z^k + sum a_i z^i."""
     return variable**number + sum((a * variable**i for i, a in enumerate(_lower[:number])), sp.S.Zero)
 
@@ -177,7 +177,7 @@ _hole = sp.Symbol("hole", real=True)
 @functools.cache
 def carried(number: int) -> Derivation:
     """The polynomial of the k-th singular vector: kappa^k orthogonalised to lower powers and constants, He_k."""
-    meaning = define(s.spike_polynomial, _leaves_of(number, s.kappa), "kappa^k and lower powers")
+    meaning = define(s.spike_polynomial, _lower_powers_removed(number, s.kappa), "kappa^k and lower powers")
     conditions = orthogonal(number)
     found = _lower[:number]
     moments = sp.Matrix(number, number, lambda i, j: sp.diff(value(conditions[i]), found[j]))

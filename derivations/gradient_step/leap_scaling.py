@@ -17,15 +17,15 @@ import functools
 import sympy as sp
 
 from giantsteps.derivations.gradient_step import symbols as s
+from giantsteps.derivations.gradient_step.assumptions import exponent_of, exponent_of_sum
 from giantsteps.derivations.gradient_step.hermite_tensors import hermite, z1, z2
-from giantsteps.derivations.gradient_step.leaves import exponent_of, exponent_of_sum
 from giantsteps.derivations.gradient_step.spike import counted
 from giantsteps.derivations.kernel.algebra import congruence, instantiate, rewrite
 from giantsteps.derivations.kernel.averages import iterated, linear
 from giantsteps.derivations.kernel.limits import limit_rational, name_limit
+from giantsteps.derivations.kernel.search.assumptions import define, proved
 from giantsteps.derivations.kernel.search.averages import averages_expanded, expansion
 from giantsteps.derivations.kernel.search.goals import concluded
-from giantsteps.derivations.kernel.search.leaves import define, proved
 from giantsteps.derivations.kernel.search.steps import equal, rewritten, value
 from giantsteps.derivations.kernel.statements import Equation, sides
 from giantsteps.derivations.kernel.theorem import Theorem

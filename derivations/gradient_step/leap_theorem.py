@@ -12,6 +12,7 @@ import functools
 import sympy as sp
 
 from giantsteps.derivations.gradient_step import symbols as s
+from giantsteps.derivations.gradient_step.assumptions import exponent_of, exponent_of_sum
 from giantsteps.derivations.gradient_step.hermite_tensors import (
     SOURCE,
     counted_steps,
@@ -26,8 +27,7 @@ from giantsteps.derivations.gradient_step.hermite_tensors import (
     z4,
 )
 from giantsteps.derivations.gradient_step.leap_scaling import OVERLAP
-from giantsteps.derivations.gradient_step.leaves import exponent_of, exponent_of_sum
-from giantsteps.derivations.kernel.search.leaves import define, proved
+from giantsteps.derivations.kernel.search.assumptions import define, proved
 from giantsteps.derivations.kernel.search.steps import equal, rewritten, value
 from giantsteps.derivations.language.derivation import Derivation
 

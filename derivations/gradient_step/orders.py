@@ -11,12 +11,12 @@ import functools
 import sympy as sp
 
 from giantsteps.derivations.gradient_step import symbols as s
+from giantsteps.derivations.gradient_step.assumptions import exponent_of, power_of_d
 from giantsteps.derivations.gradient_step.leap_scaling import root_d
-from giantsteps.derivations.gradient_step.leaves import exponent_of, power_of_d
 from giantsteps.derivations.gradient_step.spike import counted
 from giantsteps.derivations.kernel.algebra import instantiate, rewrite, ring
 from giantsteps.derivations.kernel.limits import limit_rational, name_limit
-from giantsteps.derivations.kernel.search.leaves import define, hypothesis, in_model, proved
+from giantsteps.derivations.kernel.search.assumptions import define, hypothesis, in_model, proved
 from giantsteps.derivations.kernel.search.steps import equal, rewritten, value
 from giantsteps.derivations.kernel.statements import Equation
 from giantsteps.derivations.kernel.theorem import Theorem
@@ -195,12 +195,12 @@ def kernel() -> Derivation:
 @functools.cache
 def unit_sphere() -> Derivation:
     """Coordinates of a uniform point of the unit sphere have variance 1/d: d equal ones that sum to one."""
-    leaf = in_model(
+    assumed = in_model(
         "inputs on the unit sphere",
         Equation(sp.Integer(1), repeated(s.d, s.spike_projection_variance)),
         "|x|^2 = 1 is the sum of d coordinates of one law",
     )
-    summed = counted(leaf)
+    summed = counted(assumed)
     each = ring((summed,), Equation(s.spike_projection_variance, 1 / s.d), (-1 / s.d,))
     return Derivation(
         "inputs on the unit sphere",

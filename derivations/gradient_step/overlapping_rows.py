@@ -17,8 +17,8 @@ import functools
 import sympy as sp
 
 from giantsteps.derivations.gradient_step import symbols as s
-from giantsteps.derivations.gradient_step.constants import first_coefficient
-from giantsteps.derivations.gradient_step.leaves import H1_STAR, H2_STAR, concentrates
+from giantsteps.derivations.gradient_step.alignment import first_coefficient
+from giantsteps.derivations.gradient_step.assumptions import H1_STAR, H2_STAR, concentrates
 from giantsteps.derivations.gradient_step.spike import (
     SELF_AVERAGING,
     counted,
@@ -30,8 +30,8 @@ from giantsteps.derivations.gradient_step.spike import (
 from giantsteps.derivations.kernel.algebra import congruence, rewrite, ring
 from giantsteps.derivations.kernel.averages import average, independent, iterated, linear, moment, rotate, stein
 from giantsteps.derivations.kernel.limits import name_limit
+from giantsteps.derivations.kernel.search.assumptions import define, proved
 from giantsteps.derivations.kernel.search.averages import averages_expanded, expansion
-from giantsteps.derivations.kernel.search.leaves import define, proved
 from giantsteps.derivations.kernel.search.steps import equal, rewritten, value
 from giantsteps.derivations.kernel.statements import Equation
 from giantsteps.derivations.kernel.theorem import Theorem

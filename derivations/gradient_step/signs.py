@@ -12,8 +12,8 @@ import sympy as sp
 
 from giantsteps.derivations.kernel.algebra import differentiate, instantiate, rewrite
 from giantsteps.derivations.kernel.averages import average, iterated, linear, rotate, translate
+from giantsteps.derivations.kernel.search.assumptions import lemma
 from giantsteps.derivations.kernel.search.averages import both_expanded, over
-from giantsteps.derivations.kernel.search.leaves import lemma
 from giantsteps.derivations.kernel.search.steps import equal, isolated, replaced, rewritten, value
 from giantsteps.derivations.kernel.statements import AtLeast, Equation, sides
 from giantsteps.derivations.kernel.theorem import Theorem

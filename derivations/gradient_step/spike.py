@@ -16,7 +16,7 @@ import functools
 import sympy as sp
 
 from giantsteps.derivations.gradient_step import symbols as s
-from giantsteps.derivations.gradient_step.leaves import (
+from giantsteps.derivations.gradient_step.assumptions import (
     H1,
     H1_STAR,
     H2,
@@ -32,9 +32,9 @@ from giantsteps.derivations.gradient_step.leaves import (
 from giantsteps.derivations.kernel.algebra import congruence, differentiate, rewrite
 from giantsteps.derivations.kernel.averages import linear, stein
 from giantsteps.derivations.kernel.limits import limit_rational, name_limit
+from giantsteps.derivations.kernel.search.assumptions import define, proved
 from giantsteps.derivations.kernel.search.averages import averages_expanded, reflected
 from giantsteps.derivations.kernel.search.goals import limit_of
-from giantsteps.derivations.kernel.search.leaves import define, proved
 from giantsteps.derivations.kernel.search.steps import by_ring, equal, named, rewritten, value
 from giantsteps.derivations.kernel.statements import Equation
 from giantsteps.derivations.kernel.theorem import Theorem

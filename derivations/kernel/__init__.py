@@ -1,4 +1,4 @@
-"""The kernel: theorems that inference rules alone can make, and that can be made again from their leaves.
+"""The proof kernel: theorems that only its inference rules can make, and that can be replayed from their assumptions.
 
 Read it in this order: `statements` (what is said, and on which assumptions), `terms` (symbols, signs, derivatives),
 `rational` (the one normal form), `conditions` (names and what they rest on), `theorem` (what a theorem is, and

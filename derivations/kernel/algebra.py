@@ -49,7 +49,7 @@ EXCHANGE = Assumption.lemma(
 
 
 @rule
-def assume(premises: tuple[Theorem, ...], leaf: Assumption) -> Conclusion:
+def assume(premises: tuple[Theorem, ...], assumed: Assumption) -> Conclusion:
     """Any statement follows from itself. Sound, since it stays among the assumptions for all to see.
 
     A definition has to give a meaning to a fresh name, which has to have the sign that the name is declared to have; a
@@ -57,19 +57,19 @@ def assume(premises: tuple[Theorem, ...], leaf: Assumption) -> Conclusion:
     value of a symbol holds it constant.
     """
     conditions: frozenset[Condition] = frozenset()
-    if not all(isinstance(symbol, sp.Symbol) for symbol in leaf.universal):
-        raise Refused(f"{leaf.name}: no symbols stand for any value in {leaf.universal}")
-    if isinstance(leaf.statement, Tends):
-        if leaf.statement.variable in free(leaf.statement.value):
-            raise Refused(f"the limit {leaf.statement.value} depends on {leaf.statement.variable}")
-        every = frozenset().union(*map(free, sides(leaf.statement))) if leaf.is_lemma else leaf.universal
-        conditions = constants(tuple(every), leaf.statement.variable)
-    if leaf.defines:
-        if isinstance(leaf.statement, Tends):
-            raise Refused(f"{leaf.name}: a limit is named by the rule name_limit, which sees that it exists")
-        defined(leaf)
-        conditions = signed(*sides(leaf.statement))
-    return Conclusion(leaf.statement, frozenset({leaf}), conditions)
+    if not all(isinstance(symbol, sp.Symbol) for symbol in assumed.universal):
+        raise Refused(f"{assumed.name}: no symbols stand for any value in {assumed.universal}")
+    if isinstance(assumed.statement, Tends):
+        if assumed.statement.variable in free(assumed.statement.value):
+            raise Refused(f"the limit {assumed.statement.value} depends on {assumed.statement.variable}")
+        every = frozenset().union(*map(free, sides(assumed.statement))) if assumed.is_lemma else assumed.universal
+        conditions = constants(tuple(every), assumed.statement.variable)
+    if assumed.defines:
+        if isinstance(assumed.statement, Tends):
+            raise Refused(f"{assumed.name}: a limit is named by the rule name_limit, which sees that it exists")
+        defined(assumed)
+        conditions = signed(*sides(assumed.statement))
+    return Conclusion(assumed.statement, frozenset({assumed}), conditions)
 
 
 @rule

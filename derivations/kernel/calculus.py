@@ -87,14 +87,14 @@ def slope(premises: tuple[Theorem, ...], x: sp.Symbol, name: sp.Symbol, meaning:
         raise Refused(f"{statement.left} is not defined by way of {x}")
     if moving & names(statement.right) or name in names(statement.right) | {statement.left, x}:
         raise Refused(f"{statement.right} speaks of what depends on {x} under a name of its own")
-    for leaf in theorem.assumptions:
-        if leaf.supposes:
-            touched = spoken(leaf) & (moving | {x})
+    for assumed in theorem.assumptions:
+        if assumed.supposes:
+            touched = spoken(assumed) & (moving | {x})
             if touched:
-                raise Refused(f"{leaf.name} speaks of {', '.join(map(str, touched))}")
-    leaves = {Assumption.definition(name, Equation(name, sp.Derivative(statement.left, x, evaluate=False)), meaning)}
+                raise Refused(f"{assumed.name} speaks of {', '.join(map(str, touched))}")
+    added = {Assumption.definition(name, Equation(name, sp.Derivative(statement.left, x, evaluate=False)), meaning)}
     if any(x in free(average) for average in statement.right.atoms(Expectation)):
-        leaves.add(EXCHANGE)
+        added.add(EXCHANGE)
     asked = [c for c in theorem.conditions if not c.of_variable and names(c.term) & (moving | {x})]
     held = constants((statement.right,), x, Demand.APART)
     for condition in asked:
@@ -111,7 +111,7 @@ def slope(premises: tuple[Theorem, ...], x: sp.Symbol, name: sp.Symbol, meaning:
         held |= {Condition(condition.term)}
     found = derivative(statement.right, x)
     held |= {Condition(found, Demand.IS, name)}
-    return Conclusion(Equation(name, found), frozenset(leaves), held)
+    return Conclusion(Equation(name, found), frozenset(added), held)
 
 
 def _moved(
@@ -120,13 +120,13 @@ def _moved(
     """The names in a term that move with x, by definitions that do not jump. Raises Refused where one may."""
     meanings, used = meanings_of(assumptions), names(term) & moving
     reached = used.union(*(reached_from(name, meanings) for name in used)) & moving
-    for leaf in assumptions:
-        if leaf.defines and defined(leaf)[0] in reached:
-            whole = unfolded(sides(leaf.statement)[1], assumptions)
+    for assumed in assumptions:
+        if assumed.defines and defined(assumed)[0] in reached:
+            whole = unfolded(sides(assumed.statement)[1], assumptions)
             for symbol in free(whole) & (moving | {x}):
                 derivative(whole.replace(sp.Abs, lambda t: t), symbol)
-            if not isinstance(leaf.statement, Equation) or names(whole) & moving - free(whole):
-                raise Refused(f"{leaf.name} may jump as {x} varies")
+            if not isinstance(assumed.statement, Equation) or names(whole) & moving - free(whole):
+                raise Refused(f"{assumed.name} may jump as {x} varies")
     if not used <= free(term):
         raise Refused(f"{term} may not exist for all values of {x} nearby")
     return sorted(free(term) & used, key=str)

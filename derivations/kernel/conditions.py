@@ -73,20 +73,20 @@ def unfolded(term: sp.Expr, assumptions: frozenset[Assumption], within: frozense
     """A term with what functions are, by definition or a lemma, in their place, but where an average around them binds
     another symbol of that name: ``within``.
     """
-    for leaf in assumptions if isinstance(term, AppliedUndef) else ():
-        name, meaning = sides(leaf.statement)
-        fits = name.func == term.func and len(name.args) == len(term.args) and _says_what(leaf)
+    for assumed in assumptions if isinstance(term, AppliedUndef) else ():
+        name, meaning = sides(assumed.statement)
+        fits = name.func == term.func and len(name.args) == len(term.args) and _says_what(assumed)
         if fits and all(map(shares_sign, term.args, name.args)) and not (free(meaning) - free(name)) & within:
             return unfolded(substitute(meaning, dict(zip(name.args, term.args, strict=True))), assumptions, within)
     within |= bound(term)
     return term.func(*(unfolded(part, assumptions, within) for part in term.args)) if term.args else term
 
 
-def _says_what(leaf: Assumption) -> bool:
+def _says_what(assumed: Assumption) -> bool:
     """Whether an equation says what a function is of any arguments: a definition, or a lemma without functions."""
-    name, meaning = sides(leaf.statement)
-    by_lemma = leaf.is_lemma and not meaning.atoms(AppliedUndef) and are_universal(name.args, free(name))
-    return isinstance(leaf.statement, Equation) and (leaf.defines or by_lemma)
+    name, meaning = sides(assumed.statement)
+    by_lemma = assumed.is_lemma and not meaning.atoms(AppliedUndef) and are_universal(name.args, free(name))
+    return isinstance(assumed.statement, Equation) and (assumed.defines or by_lemma)
 
 
 def put_in(term: sp.Expr, meanings: Mapping[sp.Symbol, sp.Expr]) -> Iterator[sp.Expr]:
@@ -110,11 +110,11 @@ def size(term: sp.Expr) -> int:
 def meanings_in(assumptions: frozenset[Assumption], defined: bool = False) -> Mapping[sp.Symbol, sp.Expr]:
     """What symbols are by equations that are assumed, or by definitions alone, in no circle."""
     found: dict[sp.Symbol, sp.Expr] = {}
-    for leaf in sorted(assumptions, key=_order):
-        name, meaning = sides(leaf.statement)
-        fine = isinstance(leaf.statement, Equation) and isinstance(name, sp.Symbol) and not leaf.universal
+    for assumed in sorted(assumptions, key=_order):
+        name, meaning = sides(assumed.statement)
+        fine = isinstance(assumed.statement, Equation) and isinstance(name, sp.Symbol) and not assumed.universal
         # The meaning of a slope is no term: its value stands in the equation that the rule gives.
-        if fine and not meaning.has(sp.Derivative) and (leaf.defines or not defined):
+        if fine and not meaning.has(sp.Derivative) and (assumed.defines or not defined):
             rests = {name: free(meaning)} | {other: free(value) for other, value in found.items()}
             if name not in found and name not in reached_from(name, rests):
                 found[name] = meaning
@@ -122,19 +122,19 @@ def meanings_in(assumptions: frozenset[Assumption], defined: bool = False) -> Ma
 
 
 @lru_cache(maxsize=16384)
-def _order(leaf: Assumption) -> tuple[str, str, str]:
-    return leaf.ground, leaf.name, str(leaf.statement)
+def _order(assumed: Assumption) -> tuple[str, str, str]:
+    return assumed.ground, assumed.name, str(assumed.statement)
 
 
 @lru_cache(maxsize=4096)
 def fixed(assumptions: frozenset[Assumption]) -> frozenset[sp.Symbol]:
     """The free symbols of assumptions that do not stand for any value; those of lemmas all do."""
-    return frozenset().union(*(_free_in(leaf) for leaf in assumptions if not leaf.is_lemma))
+    return frozenset().union(*(_free_in(assumed) for assumed in assumptions if not assumed.is_lemma))
 
 
 @lru_cache(maxsize=16384)
-def _free_in(leaf: Assumption) -> frozenset[sp.Symbol]:
-    return frozenset().union(*map(free, sides(leaf.statement))) - leaf.universal
+def _free_in(assumed: Assumption) -> frozenset[sp.Symbol]:
+    return frozenset().union(*map(free, sides(assumed.statement))) - assumed.universal
 
 
 @lru_cache(maxsize=4096)
@@ -144,9 +144,9 @@ def meanings_of(assumptions: frozenset[Assumption]) -> Meanings:
     Raises Refused where a name is defined twice, or by way of itself.
     """
     slopes, meanings = slopes_named(), Meanings()
-    for leaf in assumptions:
-        if leaf.defines:
-            name, meaning = defined(leaf)
+    for assumed in assumptions:
+        if assumed.defines:
+            name, meaning = defined(assumed)
             if name in meanings or name in slopes:
                 raise Refused(f"{name} is defined twice")
             meanings[name] = meaning
@@ -168,8 +168,8 @@ def moving_with(variable: sp.Symbol, assumptions: frozenset[Assumption]) -> froz
     hypotheses equate with that. What they fix by way of definitions is seen by `hold_all_along`.
     """
     rests, still = resting(assumptions, variable), _still(assumptions, variable)
-    for leaf in said(assumptions):
-        rests |= {name: rests.get(name, frozenset()) | spoken(leaf) for name in spoken(leaf) - still}
+    for assumed in said(assumptions):
+        rests |= {name: rests.get(name, frozenset()) | spoken(assumed) for name in spoken(assumed) - still}
     return resting_on(variable, rests) - {variable}
 
 
@@ -183,18 +183,18 @@ def resting(assumptions: frozenset[Assumption], variable: sp.Symbol) -> Meanings
 
 def _still(assumptions: frozenset[Assumption], variable: sp.Symbol) -> frozenset[sp.Expr]:
     """The names of limits in the variable."""
-    limits = (leaf.statement for leaf in assumptions if leaf.defines)
+    limits = (assumed.statement for assumed in assumptions if assumed.defines)
     return frozenset(t.value for t in limits if isinstance(t, Tends) and t.variable == variable)
 
 
 def supposed(assumptions: frozenset[Assumption]) -> list[Assumption]:
     """What model and hypotheses say."""
-    return [leaf for leaf in assumptions if leaf.supposes]
+    return [assumed for assumed in assumptions if assumed.supposes]
 
 
 def said(assumptions: frozenset[Assumption], variable: sp.Symbol | None = None) -> list[Assumption]:
     """What they say at each value of the variable of a limit, or else of limits in a ``variable``."""
-    return [leaf for leaf in supposed(assumptions) if getattr(leaf.statement, "variable", None) == variable]
+    return [assumed for assumed in supposed(assumptions) if getattr(assumed.statement, "variable", None) == variable]
 
 
 def resting_on(variable: sp.Symbol, meanings: Meanings) -> frozenset[sp.Expr]:
@@ -207,28 +207,28 @@ def resting_on(variable: sp.Symbol, meanings: Meanings) -> frozenset[sp.Expr]:
 
 
 @lru_cache(maxsize=16384)
-def spoken(leaf: Assumption) -> frozenset[sp.Expr]:
-    """The symbols and heads of functions of which a leaf speaks, but for what stands for any value."""
-    return frozenset().union(*map(names, sides(leaf.statement))) - leaf.universal
+def spoken(assumed: Assumption) -> frozenset[sp.Expr]:
+    """The symbols and heads of functions of which an assumption speaks, but for what stands for any value."""
+    return frozenset().union(*map(names, sides(assumed.statement))) - assumed.universal
 
 
 @lru_cache(maxsize=16384)
-def defined(leaf: Assumption) -> tuple[sp.Expr, frozenset[sp.Expr]]:
+def defined(assumed: Assumption) -> tuple[sp.Expr, frozenset[sp.Expr]]:
     """What a definition gives a meaning to, as a symbol or the head of a function, and all that its meaning names."""
-    name, meaning = sides(leaf.statement)
-    if isinstance(leaf.statement, Tends):
+    name, meaning = sides(assumed.statement)
+    if isinstance(assumed.statement, Tends):
         name, meaning = meaning, name
-    elif not isinstance(leaf.statement, Equation):
-        raise Refused(f"{leaf.name}: a definition is an equation or a limit")
-    if isinstance(name, sp.Symbol) and not leaf.universal:
+    elif not isinstance(assumed.statement, Equation):
+        raise Refused(f"{assumed.name}: a definition is an equation or a limit")
+    if isinstance(name, sp.Symbol) and not assumed.universal:
         head = name
-    elif isinstance(name, AppliedUndef) and are_universal(name.args, leaf.universal):
+    elif isinstance(name, AppliedUndef) and are_universal(name.args, assumed.universal):
         head = name.func
     else:
-        raise Refused(f"{leaf.name}: {name} is neither a symbol nor a function of the symbols that it is defined for")
-    named = names(meaning) - leaf.universal  # what stands for any value is no name that the meaning rests on
+        raise Refused(f"{assumed.name}: {name} is neither a symbol nor a function of the symbols it is defined for")
+    named = names(meaning) - assumed.universal  # what stands for any value is no name that the meaning rests on
     if head in named:
-        raise Refused(f"{leaf.name}: {name} is defined by itself")
+        raise Refused(f"{assumed.name}: {name} is defined by itself")
     return head, named
 
 

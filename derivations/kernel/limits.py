@@ -218,12 +218,12 @@ def name_limit(premises: tuple[Theorem, ...], name: sp.Symbol, meaning: str) -> 
         raise Refused(f"{limit} is no limit")
     if name in free(limit.expression) | free(limit.value) | {limit.variable}:
         raise Refused(f"{name} is not fresh")
-    leaf = Assumption.definition(name, Tends(limit.expression, name, limit.variable), meaning)
+    assumed = Assumption.definition(name, Tends(limit.expression, name, limit.variable), meaning)
     shown = {Condition(limit.value, Demand.NONNEGATIVE)} if signs else set[Condition]()
     if any(sign.statement != AtLeast(limit.value, sp.Integer(0)) for sign in signs):
         raise Refused(f"{limit.value} >= 0 is not what is shown beside the limit")
     found = Condition(limit.value, Demand.IS, name)
-    return Conclusion(Equation(name, limit.value), frozenset({leaf}), (signed(name, limit.value) - shown) | {found})
+    return Conclusion(Equation(name, limit.value), frozenset({assumed}), (signed(name, limit.value) - shown) | {found})
 
 
 def _held(context: sp.Expr, holes: tuple[sp.Symbol, ...], variable: sp.Symbol) -> frozenset[Condition]:

@@ -53,7 +53,7 @@ def variables(*statements: Statement) -> frozenset[sp.Symbol]:
 
 
 class Ground(StrEnum):
-    """The four kinds of leaves, from the most harmless to the one that carries a verdict of its own."""
+    """The four kinds of assumptions, from the most harmless to the one that carries a verdict of its own."""
 
     DEFINITION = "definition"
     MODEL = "model"
@@ -63,7 +63,7 @@ class Ground(StrEnum):
 
 @dataclass(frozen=True)
 class Assumption:
-    """A leaf: what is taken without proof, why it may be, and which of its symbols stand for any value.
+    """An assumption: what is taken without proof, why it may be, and which of its symbols stand for any value.
 
     - a definition is an equation whose left side is a fresh symbol (or a function of ``universal`` symbols), or a
       limit that gives a fresh symbol its value: ``reference`` says what it means;
@@ -97,12 +97,12 @@ class Assumption:
 
     @classmethod
     def definition(cls, name: sp.Expr, statement: Statement, meaning: str, *universal: sp.Symbol) -> Assumption:
-        """The leaf that gives ``name`` its meaning, and is called like it."""
+        """The assumption that gives ``name`` its meaning, and is called like it."""
         return cls(Ground.DEFINITION, str(name), statement, meaning, frozenset(universal))
 
     @classmethod
     def lemma(cls, name: str, statement: Statement, reference: str, *universal: sp.Symbol) -> Assumption:
-        """The leaf that states a lemma."""
+        """The assumption that states a lemma."""
         return cls(Ground.LEMMA, name, statement, reference, frozenset(universal))
 
 

@@ -2,8 +2,8 @@
 
 A rule is a pure function from premises and arguments to a conclusion. Calling it makes a theorem that remembers the
 rule, the premises and the arguments; its assumptions and conditions are those of all its premises together. `replay`
-calls every rule of a proof again, from the leaves on, and compares: a theorem that was put together by hand, or whose
-leaves were tampered with, does not survive it.
+calls every rule of a proof again, starting from the assumptions, and compares. It refuses a theorem that no rule made,
+and one whose assumptions were changed.
 
 What a theorem says: for each family of values of all symbols and functions, one for each value of the variables in
 which its proof takes limits, and with constant what these hold constant, along which its assumptions and conditions
@@ -39,7 +39,7 @@ from giantsteps.derivations.kernel.terms import admit, defined_where, without_fo
 
 @dataclass(frozen=True)
 class Conclusion:
-    """What a rule concludes, with the leaves and conditions that it adds to those of its premises.
+    """What a rule concludes, with the assumptions and conditions that it adds to those of its premises.
 
     ``instead``: the conditions stand in place of those of the premises, which they follow from or imply.
     """
@@ -130,7 +130,7 @@ def _written(part: Any) -> None:
 
 
 def replay(theorem: Theorem) -> Theorem:
-    """The same theorem, made anew from its leaves. Raises Refused at the first theorem that no rule makes."""
+    """The same theorem, made anew from its assumptions. Raises Refused at the first theorem that no rule makes."""
     for node in nodes(theorem):
         again = _again(node, node.rule, node.premises)
         kept = ("statement", "assumptions", "conditions")

@@ -11,14 +11,14 @@ import functools
 import sympy as sp
 
 from giantsteps.derivations.free_energy.along_spike import PAPER, denominator, over_modes, varpi, varrho, vartau
-from giantsteps.derivations.free_energy.leaves import operation_is, updated_form
+from giantsteps.derivations.free_energy.assumptions import operation_is, updated_form
 from giantsteps.derivations.free_energy.ridge import spike_inversion, spike_part
 from giantsteps.derivations.free_energy.stationarity import CONJUGATE
-from giantsteps.derivations.gradient_step.leaves import WIDTH
+from giantsteps.derivations.gradient_step.assumptions import WIDTH
 from giantsteps.derivations.gradient_step.spike import counted
 from giantsteps.derivations.kernel.algebra import rewrite
+from giantsteps.derivations.kernel.search.assumptions import define, proved, proved_in_turn
 from giantsteps.derivations.kernel.search.averages import averages_expanded
-from giantsteps.derivations.kernel.search.leaves import define, proved, proved_in_turn
 from giantsteps.derivations.kernel.search.steps import equal, in_order, rewritten, value
 from giantsteps.derivations.kernel.theorem import Theorem
 from giantsteps.derivations.language.derivation import Derivation

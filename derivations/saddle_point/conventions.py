@@ -19,17 +19,17 @@ import sympy as sp
 
 from giantsteps.derivations.closed_forms import sign_activation
 from giantsteps.derivations.free_energy.along_spike import PAPER, mu0, mu1, mu2, varrho, y0, y1, y2
-from giantsteps.derivations.free_energy.leaves import STATIONARY
+from giantsteps.derivations.free_energy.assumptions import STATIONARY
 from giantsteps.derivations.free_energy.ridge import assembled
 from giantsteps.derivations.free_energy.sample_energy import EQUIVALENT, LABEL_MOMENTS, TEACHER
 from giantsteps.derivations.free_energy.stationarity import CONJUGATE, vanishing_slope
-from giantsteps.derivations.gradient_step.constants import first_coefficient
-from giantsteps.derivations.gradient_step.leaves import H1_CHECK, centred_at
+from giantsteps.derivations.gradient_step.alignment import first_coefficient
+from giantsteps.derivations.gradient_step.assumptions import H1_CHECK, centred_at
 from giantsteps.derivations.gradient_step.spike import counted
 from giantsteps.derivations.kernel.algebra import differentiate, instantiate, rewrite, ring
 from giantsteps.derivations.kernel.averages import average, iterated
+from giantsteps.derivations.kernel.search.assumptions import define, each_proved, hypothesis, in_model, proved
 from giantsteps.derivations.kernel.search.averages import averages_expanded, expanded
-from giantsteps.derivations.kernel.search.leaves import define, each_proved, hypothesis, in_model, proved
 from giantsteps.derivations.kernel.search.steps import equal, isolated, named_slope, rewritten, value
 from giantsteps.derivations.kernel.statements import Equation, sides
 from giantsteps.derivations.kernel.theorem import Theorem

@@ -15,14 +15,14 @@ import sympy as sp
 
 from giantsteps.derivations.bulk.marchenko_pastur import second_names
 from giantsteps.derivations.free_energy.along_spike import ONE_LETTER, denominator, over_modes, varrho
-from giantsteps.derivations.free_energy.leaves import per_neuron, unfolded, updated_form
+from giantsteps.derivations.free_energy.assumptions import per_neuron, unfolded, updated_form
 from giantsteps.derivations.free_energy.ridge import trace
 from giantsteps.derivations.free_energy.sample_energy import REPLICA_HYPOTHESES, Fields, error_on_new
 from giantsteps.derivations.free_energy.stationarity import CONJUGATE as ONE_DIRECTION
 from giantsteps.derivations.free_energy.stationarity import EXCHANGE, SAME_ON_BOTH_MAPS, vanishing_slope
 from giantsteps.derivations.kernel.algebra import differentiate, rewrite
+from giantsteps.derivations.kernel.search.assumptions import define, hypothesis, proved
 from giantsteps.derivations.kernel.search.averages import averages_expanded
-from giantsteps.derivations.kernel.search.leaves import define, hypothesis, proved
 from giantsteps.derivations.kernel.search.steps import equal, isolated, named, rewritten, value
 from giantsteps.derivations.kernel.statements import Equation, sides
 from giantsteps.derivations.kernel.theorem import Theorem

@@ -36,9 +36,9 @@ from giantsteps.derivations.free_energy.sample_energy import (
 from giantsteps.derivations.free_energy.stationarity import CONJUGATE
 from giantsteps.derivations.kernel.algebra import differentiate, rewrite, ring
 from giantsteps.derivations.kernel.averages import linear
+from giantsteps.derivations.kernel.search.assumptions import define, hypothesis, proved
 from giantsteps.derivations.kernel.search.averages import averages_expanded, both_expanded, expansion
 from giantsteps.derivations.kernel.search.goals import concluded, follows
-from giantsteps.derivations.kernel.search.leaves import define, hypothesis, proved
 from giantsteps.derivations.kernel.search.steps import isolated, rewritten
 from giantsteps.derivations.kernel.statements import Equation, sides
 from giantsteps.derivations.kernel.theorem import Theorem

@@ -22,8 +22,8 @@ from giantsteps.derivations.free_energy.along_spike import ONE_LETTER, PAPER, mu
 from giantsteps.derivations.free_energy.sample_energy import LABEL, LABEL_NOISE, label_moments
 from giantsteps.derivations.free_energy.stationarity import BALANCE
 from giantsteps.derivations.kernel.algebra import differentiate, instantiate, rewrite
+from giantsteps.derivations.kernel.search.assumptions import define, hypothesis, proved, proved_in_turn
 from giantsteps.derivations.kernel.search.averages import averages_expanded, expansion
-from giantsteps.derivations.kernel.search.leaves import define, hypothesis, proved, proved_in_turn
 from giantsteps.derivations.kernel.search.steps import isolated, rewritten, value
 from giantsteps.derivations.kernel.statements import Equation, sides
 from giantsteps.derivations.kernel.theorem import Theorem

@@ -14,15 +14,15 @@ import sympy as sp
 from giantsteps.derivations.bulk.blocks import LETTERS, PAIRS
 from giantsteps.derivations.free_energy import symbols as e
 from giantsteps.derivations.free_energy.along_spike import PAPER, y0, y1, y2
-from giantsteps.derivations.free_energy.leaves import LOGARITHM, log_gaussian, product_of, unfolded
+from giantsteps.derivations.free_energy.assumptions import LOGARITHM, log_gaussian, product_of, unfolded
 from giantsteps.derivations.free_energy.replica_gaussians import slope_at_zero
 from giantsteps.derivations.free_energy.ridge import DROPPED, free_energy_of, trace_of
 from giantsteps.derivations.free_energy.sample_energy import REPLICA_HYPOTHESES, Fields, sample_limit, square_loss
 from giantsteps.derivations.kernel.algebra import congruence, rewrite
 from giantsteps.derivations.kernel.limits import limit_compose, limit_rational, name_limit
+from giantsteps.derivations.kernel.search.assumptions import define, each_proved, proved
 from giantsteps.derivations.kernel.search.averages import averages_expanded
 from giantsteps.derivations.kernel.search.goals import concluded
-from giantsteps.derivations.kernel.search.leaves import define, each_proved, proved
 from giantsteps.derivations.kernel.search.steps import rewritten
 from giantsteps.derivations.kernel.statements import Equation, sides
 from giantsteps.derivations.kernel.theorem import Theorem

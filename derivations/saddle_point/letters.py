@@ -22,9 +22,9 @@ from giantsteps.derivations.free_energy.sample_energy import REPLICA_HYPOTHESES,
 from giantsteps.derivations.free_energy.stationarity import EXCHANGE, at_rest, derivative
 from giantsteps.derivations.gradient_step.bulk import bulk, cross_term, row_correction
 from giantsteps.derivations.kernel.algebra import rewrite
+from giantsteps.derivations.kernel.search.assumptions import define, each_proved, proved
 from giantsteps.derivations.kernel.search.averages import averages_expanded
 from giantsteps.derivations.kernel.search.goals import concluded
-from giantsteps.derivations.kernel.search.leaves import define, each_proved, proved
 from giantsteps.derivations.kernel.search.steps import by_ring, equal, isolated, rewritten, value
 from giantsteps.derivations.kernel.statements import Equation
 from giantsteps.derivations.kernel.theorem import Theorem

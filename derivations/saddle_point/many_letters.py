@@ -39,9 +39,9 @@ from giantsteps.derivations.free_energy.along_spike import over_kappa, y0, y1, y
 from giantsteps.derivations.gradient_step.hermite_tensors import hermite
 from giantsteps.derivations.kernel.algebra import congruence, differentiate, instantiate, rewrite, ring
 from giantsteps.derivations.kernel.averages import iterated, linear, rotate, translate
+from giantsteps.derivations.kernel.search.assumptions import define, each_proved, hypothesis, in_model, proved
 from giantsteps.derivations.kernel.search.averages import averages_expanded, over
 from giantsteps.derivations.kernel.search.goals import concluded
-from giantsteps.derivations.kernel.search.leaves import define, each_proved, hypothesis, in_model, proved
 from giantsteps.derivations.kernel.search.steps import isolated, replaced, rewritten, value
 from giantsteps.derivations.kernel.statements import Equation, sides
 from giantsteps.derivations.kernel.theorem import Theorem

@@ -18,9 +18,9 @@ from giantsteps.derivations.free_energy.along_spike import over_kappa, y0, y1
 from giantsteps.derivations.free_energy.stationarity import BALANCE
 from giantsteps.derivations.kernel.algebra import differentiate, instantiate, rewrite
 from giantsteps.derivations.kernel.averages import linear
+from giantsteps.derivations.kernel.search.assumptions import define, each_proved, hypothesis, proved
 from giantsteps.derivations.kernel.search.averages import averages_expanded, both_expanded
 from giantsteps.derivations.kernel.search.goals import concluded
-from giantsteps.derivations.kernel.search.leaves import define, each_proved, hypothesis, proved
 from giantsteps.derivations.kernel.search.steps import isolated, rewritten, value
 from giantsteps.derivations.kernel.statements import Equation
 from giantsteps.derivations.kernel.theorem import Theorem

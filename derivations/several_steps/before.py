@@ -14,8 +14,8 @@ import sympy as sp
 from giantsteps.derivations.gradient_step.overlapping_rows import over_own_view
 from giantsteps.derivations.kernel.algebra import congruence, rewrite, ring
 from giantsteps.derivations.kernel.averages import average, linear, moment
+from giantsteps.derivations.kernel.search.assumptions import define
 from giantsteps.derivations.kernel.search.averages import averages_expanded
-from giantsteps.derivations.kernel.search.leaves import define
 from giantsteps.derivations.kernel.search.steps import isolated, value
 from giantsteps.derivations.kernel.statements import Equation
 from giantsteps.derivations.kernel.theorem import Theorem

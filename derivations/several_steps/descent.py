@@ -10,13 +10,13 @@ import functools
 
 import sympy as sp
 
-from giantsteps.derivations.gradient_step.leaves import H1_STAR
+from giantsteps.derivations.gradient_step.assumptions import H1_STAR
 from giantsteps.derivations.kernel.algebra import congruence, differentiate, instantiate, rewrite
 from giantsteps.derivations.kernel.averages import linear
 from giantsteps.derivations.kernel.limits import name_limit
+from giantsteps.derivations.kernel.search.assumptions import define, each_proved, in_model, proved
 from giantsteps.derivations.kernel.search.averages import averages_expanded
 from giantsteps.derivations.kernel.search.goals import limit_of
-from giantsteps.derivations.kernel.search.leaves import define, each_proved, in_model, proved
 from giantsteps.derivations.kernel.search.steps import equal, isolated, named, named_slope, rewritten, value
 from giantsteps.derivations.kernel.statements import Equation
 from giantsteps.derivations.kernel.theorem import Theorem

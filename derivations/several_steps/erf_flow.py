@@ -13,8 +13,8 @@ import sympy as sp
 from giantsteps.derivations.closed_forms.gaussian_means import mean_of_erf
 from giantsteps.derivations.kernel.algebra import differentiate, instantiate, rewrite, ring
 from giantsteps.derivations.kernel.averages import linear
+from giantsteps.derivations.kernel.search.assumptions import define, hypothesis, in_model, proved
 from giantsteps.derivations.kernel.search.averages import averages_expanded, over
-from giantsteps.derivations.kernel.search.leaves import define, hypothesis, in_model, proved
 from giantsteps.derivations.kernel.search.steps import equal, isolated, named, value
 from giantsteps.derivations.kernel.statements import Equation, sides
 from giantsteps.derivations.kernel.theorem import Theorem

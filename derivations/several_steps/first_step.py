@@ -10,12 +10,12 @@ import sympy as sp
 
 from giantsteps.derivations.bulk import symbols as s_bulk
 from giantsteps.derivations.bulk.any_activation import CURVATURE
+from giantsteps.derivations.gradient_step.alignment import first_coefficient
+from giantsteps.derivations.gradient_step.assumptions import H1_STAR, H2_STAR, odd_at
 from giantsteps.derivations.gradient_step.bulk import ODD_ACTIVATION, zero_means
-from giantsteps.derivations.gradient_step.constants import first_coefficient
-from giantsteps.derivations.gradient_step.leaves import H1_STAR, H2_STAR, odd_at
 from giantsteps.derivations.kernel.algebra import rewrite, ring
+from giantsteps.derivations.kernel.search.assumptions import define, each_proved, proved
 from giantsteps.derivations.kernel.search.averages import averages_expanded, by_stein, reflected
-from giantsteps.derivations.kernel.search.leaves import define, each_proved, proved
 from giantsteps.derivations.kernel.search.steps import equal, named, rewritten
 from giantsteps.derivations.kernel.statements import Equation
 from giantsteps.derivations.kernel.theorem import Theorem

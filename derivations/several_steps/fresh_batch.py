@@ -11,14 +11,14 @@ import functools
 
 import sympy as sp
 
-from giantsteps.derivations.gradient_step.leaves import concentrates
+from giantsteps.derivations.gradient_step.assumptions import concentrates
 from giantsteps.derivations.gradient_step.overlapping_rows import over_own_view
 from giantsteps.derivations.gradient_step.spike import SELF_AVERAGING, evaluated, squared_length, tends_to
 from giantsteps.derivations.kernel.algebra import congruence, rewrite, ring
 from giantsteps.derivations.kernel.averages import linear
 from giantsteps.derivations.kernel.limits import name_limit
+from giantsteps.derivations.kernel.search.assumptions import define, each_proved, proved
 from giantsteps.derivations.kernel.search.averages import averages_expanded
-from giantsteps.derivations.kernel.search.leaves import define, each_proved, proved
 from giantsteps.derivations.kernel.search.steps import equal, named, rewritten, value
 from giantsteps.derivations.kernel.statements import Equation, sides
 from giantsteps.derivations.kernel.theorem import Theorem

@@ -14,8 +14,8 @@ from giantsteps.derivations.gradient_step.signs import moment_of_sign, square_of
 from giantsteps.derivations.kernel.algebra import congruence, instantiate, rewrite, ring
 from giantsteps.derivations.kernel.averages import average, independent, iterated, linear, moment
 from giantsteps.derivations.kernel.limits import limit_average, limit_compose, limit_rational, name_limit
+from giantsteps.derivations.kernel.search.assumptions import each_proved, in_model, proved
 from giantsteps.derivations.kernel.search.averages import averages_expanded, renamed
-from giantsteps.derivations.kernel.search.leaves import each_proved, in_model, proved
 from giantsteps.derivations.kernel.search.steps import equal, rewritten, value
 from giantsteps.derivations.kernel.statements import Equation, sides
 from giantsteps.derivations.kernel.theorem import Theorem

@@ -9,10 +9,10 @@ import functools
 
 import sympy as sp
 
-from giantsteps.derivations.equivalence.spike_coefficients import REGULAR
+from giantsteps.derivations.equivalence.conditional_coefficients import REGULAR
 from giantsteps.derivations.kernel.algebra import rewrite
+from giantsteps.derivations.kernel.search.assumptions import define, each_proved, proved
 from giantsteps.derivations.kernel.search.averages import averages_expanded, by_stein, slope_at
-from giantsteps.derivations.kernel.search.leaves import define, each_proved, proved
 from giantsteps.derivations.kernel.search.steps import equal, isolated, named, named_slope, rewritten, value
 from giantsteps.derivations.kernel.theorem import Theorem
 from giantsteps.derivations.language.derivation import Derivation

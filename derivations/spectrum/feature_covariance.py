@@ -7,7 +7,7 @@ import functools
 import sympy as sp
 
 from giantsteps.derivations.free_energy.along_spike import ONE_LETTER, PAPER, mu0, mu1, mu2, over_kappa, over_modes
-from giantsteps.derivations.free_energy.leaves import gaussian
+from giantsteps.derivations.free_energy.assumptions import gaussian
 from giantsteps.derivations.free_energy.replica_gaussians import slope_at_zero
 from giantsteps.derivations.free_energy.replicas import log_partition as log_of_draw
 from giantsteps.derivations.free_energy.replicas import moment, of_samples, one_replica
@@ -16,8 +16,8 @@ from giantsteps.derivations.kernel.algebra import instantiate, rewrite, ring
 from giantsteps.derivations.kernel.averages import average
 from giantsteps.derivations.kernel.calculus import slope
 from giantsteps.derivations.kernel.limits import limit_rational, name_limit, squeeze
+from giantsteps.derivations.kernel.search.assumptions import define, hypothesis, proved
 from giantsteps.derivations.kernel.search.averages import averages_expanded, expansion
-from giantsteps.derivations.kernel.search.leaves import define, hypothesis, proved
 from giantsteps.derivations.kernel.search.steps import by_ring
 from giantsteps.derivations.kernel.statements import AtLeast, Equation, sides
 from giantsteps.derivations.kernel.theorem import Theorem

@@ -26,8 +26,8 @@ from giantsteps.derivations.free_energy.along_spike import (
 )
 from giantsteps.derivations.kernel.algebra import instantiate, rewrite, ring
 from giantsteps.derivations.kernel.calculus import logarithm, same_slope
+from giantsteps.derivations.kernel.search.assumptions import define, in_model, proved
 from giantsteps.derivations.kernel.search.averages import averages_expanded
-from giantsteps.derivations.kernel.search.leaves import define, in_model, proved
 from giantsteps.derivations.kernel.search.steps import rewritten
 from giantsteps.derivations.kernel.statements import Equation
 from giantsteps.derivations.kernel.terms import derivative, substitute

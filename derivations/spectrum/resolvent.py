@@ -13,7 +13,7 @@ import sympy as sp
 
 from giantsteps.derivations.free_energy import symbols as s_free
 from giantsteps.derivations.free_energy.along_spike import ONE_LETTER, mu0, mu1, over_kappa, varrho
-from giantsteps.derivations.free_energy.leaves import (
+from giantsteps.derivations.free_energy.assumptions import (
     of_network,
     per_neuron,
     product_of,
@@ -32,12 +32,12 @@ from giantsteps.derivations.free_energy.ridge import (
 from giantsteps.derivations.free_energy.sample_energy import log_of_replica, loss_of_replica
 from giantsteps.derivations.free_energy.stationarity import CONJUGATE as OF_RIDGE
 from giantsteps.derivations.free_energy.stationarity import EXCHANGE, Energy
-from giantsteps.derivations.gradient_step.leaves import WIDTH
+from giantsteps.derivations.gradient_step.assumptions import WIDTH
 from giantsteps.derivations.kernel.algebra import order, rewrite, ring
 from giantsteps.derivations.kernel.averages import average, linear
+from giantsteps.derivations.kernel.search.assumptions import define, each_proved, proved
 from giantsteps.derivations.kernel.search.averages import averages_expanded, both_expanded, expansion
 from giantsteps.derivations.kernel.search.goals import concluded
-from giantsteps.derivations.kernel.search.leaves import define, each_proved, proved
 from giantsteps.derivations.kernel.search.steps import equal, isolated, rewritten, value
 from giantsteps.derivations.kernel.statements import AtLeast, Equation, sides
 from giantsteps.derivations.kernel.theorem import Theorem

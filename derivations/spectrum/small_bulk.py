@@ -7,7 +7,7 @@ import functools
 import sympy as sp
 
 from giantsteps.derivations.kernel.algebra import ring
-from giantsteps.derivations.kernel.search.leaves import define, each_proved, in_model, proved
+from giantsteps.derivations.kernel.search.assumptions import define, each_proved, in_model, proved
 from giantsteps.derivations.kernel.search.steps import equal, rewritten
 from giantsteps.derivations.kernel.statements import Equation
 from giantsteps.derivations.kernel.theorem import Theorem

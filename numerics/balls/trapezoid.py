@@ -1,4 +1,4 @@
-"""The trapezoidal rule on the line: its error is proved here once, for every average of this folder.
+"""The trapezoidal rule on the line, with the proof of its error bound for all averages of this folder.
 
 Let F be real on the real axis and analytic on the rectangle |Re| <= L, |Im| <= a, with L = (n + 1/2) h, |F(x + iy)| <=
 B(x) there, B even, and let phi be the density of N(0, 1): |phi(x + iy)| = phi(x) e^{y^2/2}. Then

@@ -65,7 +65,7 @@ _NEVER = 1e-12
 def loss_bounds(model: Model) -> Bounds:
     """Both bounds of the model's loss. Margin losses take the sign of the target as label.
 
-    Raises ModelError as `numerics.saddle_point.any_loss.convex.solve` for what is not built, label noise beside a
+    Raises ModelError as `numerics.saddle_point.any_loss.convex.solve` for what is not supported, label noise beside a
     margin loss and a target that is not +-1 for one.
     """
     loss = model.loss

@@ -27,7 +27,7 @@ _LOGISTIC_BEND = (-40.0, -20.0, -10.0, -3.0, 0.0, 3.0, 10.0, 20.0, 40.0)
 
 @dataclass(frozen=True)
 class NoisyLoss:
-    """E l(y, f) over the noise of the label. Raises ModelError for noise beside a loss that it is not built for.
+    """E l(y, f) over the noise of the label. Raises ModelError for noise with an unsupported loss.
 
     The bends are at fixed values, `levels`, of the residual g - f (of_residual) or of the output f.
     """
@@ -38,8 +38,8 @@ class NoisyLoss:
     def __post_init__(self) -> None:
         if self.noise > 0.0 and isinstance(self.loss, ProximalLoss) and not self.loss.margin:
             raise ModelError(
-                f"label noise beside the loss {self.loss.name!r} is not built: leave the noise out, or take the "
-                "square, Huber or absolute loss"
+                f"label noise with the loss {self.loss.name!r} is not supported: omit the noise, or use the square, "
+                "Huber or absolute loss"
             )
 
     @property

@@ -15,10 +15,10 @@ from giantsteps.numerics.models.model import Model
 @accepts(model=model_of)
 @within_reach
 def bounds(model: Model) -> Bounds:
-    """What no ridge, alpha or beta gets below, and what the best ridge does not exceed: equations (27) and (26).
+    """Lower bound on the test error for any ridge, alpha and beta, and upper bound at the best ridge: (27) and (26).
 
-    For another loss bounds on that loss per sample (`numerics.bounds.any_loss`). `Bounds.best_ridge` finds the ridge of
-    least error; the model's own plays no part. Raises ModelError for what is not built.
+    For another loss these bound that loss per sample (`numerics.bounds.any_loss`). `Bounds.best_ridge` finds the ridge
+    of least error. The model's own ridge has no effect. Raises ModelError for an unsupported model.
     """
     if model.loss.name == "square":
         return replace(ridge.bounds(model), search=partial(ridge.best_ridge, model), model=model)

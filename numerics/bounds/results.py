@@ -36,16 +36,16 @@ class LeastLoss:
 
 @dataclass(frozen=True)
 class Bounds(Shown):
-    """Both bounds on inf over the ridge of the test error, for the model's loss.
+    """Lower and upper bound on the infimum of the test error over the ridge, for the model's loss.
 
-    error_estimate: what the last doubling of the rule, the `refine`-th, moved them by. converged: the estimate is under
-    1e-7 of E[g^2] (of another loss: 1e-5 of 1 + loss), and E[g^2] and E[sigma^2] along the spike agree with those of
-    the inner rules.
+    error_estimate: the change of the bounds in the last doubling of the rule, the `refine`-th. converged: the estimate
+    is below 1e-7 E[g^2] (for another loss: 1e-5 (1 + loss)), and E[g^2] and E[sigma^2] along the spike agree with the
+    inner rules.
 
-    With another loss than the square one they bound that loss per sample; `least` and `at_infinite_ridge` tell where
-    each lies, and beside them stand mean_squared_error, the square bound on E(g - omega)^2, which holds whatever the
-    loss, and its value at infinite ridge (None where the readout there grows without bound), and classification_error,
-    P(sign omega != g) at infinite ridge, for targets in {-1, 1}: an upper bound on its infimum over the ridge.
+    For a loss other than the square one these are bounds on that loss per sample; `least` and `at_infinite_ridge` are
+    where they are attained. mean_squared_error is the lower bound on E(g - omega)^2, valid for any loss, with its value
+    at infinite ridge (None if the readout diverges there). classification_error is P(sign omega != g) at infinite
+    ridge, for targets in {-1, 1}: an upper bound on its infimum over the ridge.
     """
 
     lower: float

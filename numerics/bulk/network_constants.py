@@ -111,8 +111,8 @@ def slope_constants(activation: Activation, refine: int = 0) -> SlopeConstants:
     left += ROUNDING + (0.0 if none else line_error / math.sqrt(sizes[0]))
     if not left <= MOST_UNSETTLED or slope.hidden:
         raise ModelError(
-            f"the averages of sigma' that the network's bulk needs do not settle in double precision ({left:.1g} of "
-            "their size is left): take a smoother activation, for example tanh(z)"
+            f"the averages of sigma' for the network's bulk do not converge in double precision (relative error "
+            f"{left:.1g}): use a smoother activation, for example tanh(z)"
         )
     square, second, weighted, cube, variance, *even = (float(x) for x in fine)
     third, tilted_square, tilted_cube = even if activation.parity != "odd" else (0.0, 0.0, 0.0)
@@ -239,8 +239,8 @@ def labels(target: Activation, noise: float, largest: float, centre: float = 0.0
         coarse = fine
     if not left <= MOST_UNSETTLED or integrand(target).hidden:
         raise ModelError(
-            f"the averages over labels that the network's bulk needs do not settle in double precision ({left:.1g} of "
-            "their size is left): take a shorter step, a smoother target such as sin(z), or the isotropic bulk, "
+            f"the averages over labels for the network's bulk do not converge in double precision (relative error "
+            f"{left:.1g}): use a shorter step, a smoother target such as sin(z), or the isotropic bulk, "
             'bulk_model="isotropic"'
         )
     return replace(fine, error=left**1.5 + ROUNDING)
@@ -308,7 +308,7 @@ def _blurred(y: Array, moments: Array, width: float, step: float, largest: float
     if len(y) * (2 * reach_ + 1) > _MOST_NODES or on_grid > _MOST_PLACES:
         raise ModelError(
             f"the network's bulk averages 1/(1 + y^2 l) over labels with noise {width**2:g}, here at leverages l up to "
-            f"{largest:.3g}, which takes more than {_MOST_PLACES:.0e} nodes: take a smaller eta, a larger alpha0 or "
+            f"{largest:.3g}, which takes more than {_MOST_PLACES:.0e} nodes: use a smaller eta, a larger alpha0 or "
             "less noise, for example eta = 3"
         )
     order = np.arange(-reach_, reach_ + 1)
@@ -350,8 +350,8 @@ def _fine_rule(function: Integrand, power: int, refine: int) -> Rule:
         length = half_length([reach(grown, 1.0)])
     except ValueError as error:
         raise ModelError(
-            f"the network's bulk needs the moment of order {2 * power} of labels and of sigma', and here one is "
-            "infinite; take a function that grows more slowly, for example tanh(z)"
+            f"the network's bulk needs finite moments of order {2 * power} of the labels and of sigma': use a function "
+            "that grows more slowly, for example tanh(z)"
         ) from error
     widest = min(_WIDEST, spacing(function, 1.0, 0.0) / 4.0)
     return spike_rule(layers(function, 1.0, 0.0), widest, length, refine)

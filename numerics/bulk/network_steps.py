@@ -15,7 +15,7 @@ from giantsteps.derivations.expressions.tree import ExpressionError
 from giantsteps.numerics.bulk.equivalent import Array, EquivalentPoint, OneGroup
 from giantsteps.numerics.bulk.network_gains import Gains, Resolved, gains_of
 from giantsteps.numerics.gradient_steps.batches import INITIAL
-from giantsteps.numerics.gradient_steps.law import StepsLaw, steps_law
+from giantsteps.numerics.gradient_steps.law import Course, StepsLaw, steps_law
 from giantsteps.numerics.models.gradient_step import reached
 from giantsteps.numerics.models.model import Model, ModelError
 
@@ -44,18 +44,17 @@ def law_of(model: Model) -> StepsLaw:
     if len(taken) > _MOST_STEPS:
         raise ModelError(
             f"the network's own bulk is supported for at most {_MOST_STEPS} gradient steps, and these are "
-            f'{len(taken)}: take the isotropic bulk, bulk_model="isotropic"'
+            f'{len(taken)}: use the isotropic bulk, bulk_model="isotropic"'
         )
     rates = tuple(step.schedule[k].eta / model.beta for k in taken)
     ratios = tuple(step.schedule[k].alpha0 for k in taken)
     variance = _GAUSSIAN if model.gaussian_rows else 0.0
     through = (INITIAL, *(states[k] for k in taken))
     try:
-        return steps_law(model.activation, model.target, rates, ratios, through, model.noise, variance)
+        return steps_law(Course(model.activation, model.target, rates, ratios, through, model.noise, variance))
     except ExpressionError as reason:
         raise ModelError(
-            f"the network's own bulk is out of reach here: {reason}; the isotropic one may not be, "
-            'bulk_model="isotropic"'
+            f'the network\'s own bulk cannot be computed here: {reason}; try the isotropic one, bulk_model="isotropic"'
         ) from reason
 
 

@@ -1,4 +1,4 @@
-"""Which deterministic equivalent a model asks for: the isotropic bulk of the paper, or the network's own."""
+"""The deterministic equivalent of a model: that of the paper's isotropic bulk, or of the network's own bulk."""
 
 from __future__ import annotations
 

@@ -54,7 +54,7 @@ class OrthogonalGroups(SeveralGroups):
 
 
 def orthogonal(model: Model, ridge: float) -> DeterministicEquivalent:
-    """The equivalent of a model's groups with orthogonal rows. Raises ModelError for p > d and what is not built."""
+    """The equivalent of a model's groups with orthogonal rows. Raises ModelError for p > d and unsupported models."""
     if model.beta > 1.0 or model.rank > 1 or model.unequal_norms or ridge == 0.0:
         raise ModelError(
             "orthogonal rows need beta <= 1, one direction of the spike, rows of equal norm and a positive ridge, for "

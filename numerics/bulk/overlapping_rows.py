@@ -94,7 +94,7 @@ def stepped(network: Network) -> Stepped:
     or with biases, and where the averages do not settle.
     """
     if network.groups != UNIFORM:
-        raise ModelError("rows that overlap are built for the uniform readout without bias: leave the groups away")
+        raise ModelError("overlapping rows require the uniform readout without bias: omit the readout groups")
     coarse = _stepped_on(network, _STEP)
     for level in range(1, _MOST_REFINEMENTS + 1):
         fine = _stepped_on(network, _STEP / FINER**level)
@@ -105,7 +105,7 @@ def stepped(network: Network) -> Stepped:
         coarse = fine
     if not moved <= MOST_UNSETTLED:
         raise ModelError(
-            f"the averages along the common part of the rows do not settle ({moved:.1g} of their size is left): take a "
+            f"the averages along the common part of the rows do not converge (relative error {moved:.1g}): use a "
             "smaller overlap or a smoother activation, for example tanh(z)"
         )
     return replace(fine, error=moved + ROUNDING)

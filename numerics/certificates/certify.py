@@ -1,4 +1,4 @@
-"""A certificate of the ridge saddle point: a box that holds one solution, and from it balls of everything.
+"""A certificate of the ridge saddle point: a box that contains one solution, and balls of all results from it.
 
     1. V has no value -1 on a rectangle around the spike, |1 + V| bounded below there (`strip`).
     2. The expectations over kappa and over z are rules with derived error bounds (`balls.rules`, `balls.averages`).
@@ -59,12 +59,12 @@ class Imprecise(BallError):
 
 @dataclass(frozen=True, repr=False, eq=False)
 class Certificate(Shown):
-    """What is certain about the saddle point of a model; where nothing is, `status` says why.
+    """A certificate of the saddle point of a model; if it is not certified, `status` says why.
 
-    box: a box of (V1, V2) that holds the only solution, by the claim `only_by`; on a network's own bulk a box of (V1,
-    V2, b1, b2), or without b1 = 0, that holds exactly one. contraction < 1: the Krawczyk bound there. balls: enclosures
-    of V1, V2, m, zeta, psi, q1, q2, test_error and training_error (and chi) as flint balls, at `bits` bits of
-    quadrature.
+    box: a box of (V1, V2) that contains the only solution, by the claim `only_by`. With a network's own bulk it is a
+    box of (V1, V2, b1, b2), without b1 if b1 = 0, that contains exactly one solution. contraction < 1: the Krawczyk
+    bound on the box. balls: enclosures of V1, V2, m, zeta, psi, q1, q2, test_error, training_error (and chi) as flint
+    balls, at `bits` bits of quadrature.
     """
 
     model: Model
@@ -145,9 +145,9 @@ def certain_digits(ball: Ball) -> int:
 @accepts(model=model_of)
 @alone
 def certify(model: Model, digits: int = 12) -> Certificate:
-    """The certificate of a model, to at least `digits` digits of the test error where the precisions tried allow.
+    """Certify the saddle point of a model, with at least `digits` digits of the test error if possible.
 
-    Every double of the model is the binary rational that it is. Never raises for what could not be certified.
+    The doubles of the model are exact binary rationals. Does not raise if the model cannot be certified.
     """
     why = unsupported(model)
     if why:
@@ -177,11 +177,11 @@ def certify(model: Model, digits: int = 12) -> Certificate:
 def unsupported(model: Model) -> str:
     """Why no certificate of a model is tried; empty where one is."""
     if model.loss.name != "square":
-        return "certificates are built for the square loss"
+        return "certificates are only supported for the square loss"
     if model.law is not None or len(model.groups) > 1 or model.rank > 1:
-        return "certificates are built for the uniform readout and a spike of one direction"
+        return "certificates are only supported for the uniform readout and a spike of one direction"
     if model.gaussian_rows:
-        return "certificates are built for rows of equal norm before the step"
+        return "certificates are only supported for rows of equal norm before the step"
     if model.network_step is not None and model.network_step.several:
         return "certificates of a network's own bulk are only supported for one gradient step"
     if model.ridge == 0.0:

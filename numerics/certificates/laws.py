@@ -1,4 +1,4 @@
-"""What the saddle point asks of the law of the bulk, in balls; and the isotropic one.
+"""The interface of a law of the bulk in balls, as the saddle point needs it, and the isotropic law.
 
 With x = beta tau, g = C x and the matrix B of the rows the equations have T = tau tr B H, H = (1 + g B)^-1, and the
 overlaps K of the signal. Beside (T, tau) a law may have unknowns b of its own, and as many equations more.

@@ -1,4 +1,4 @@
-"""Where a certificate works: the problem in balls, the rectangle around the spike, the rule and the functions on it."""
+"""The setting of a certificate: the problem in balls, the rectangle around the spike, the rule, and functions on it."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def setting(problem: Problem, solution: Solution, box: Box, bits: int) -> Settin
     if problem.teacher.variance == 0:
         places = [panel.right.place.rational() for panel in problem.target.panels if panel.right is not None]
         if any(place is None for place in places):
-            raise BallError("breakpoints of the target that are not rational, at alignment 1, are not built")
+            raise BallError("at alignment 1 the breakpoints of the target have to be rational")
         cuts = [rational_ball((place or Fraction(0)) / problem.teacher.slope) for place in places]
     a = rational_ball(height)
     rule = panels(cuts, a, bits, size, _MOST_NODES) if cuts else trapezoidal(a, bits, size, _MOST_NODES)

@@ -30,14 +30,7 @@ from giantsteps.numerics.experiments import convex_readout, readout
 from giantsteps.numerics.experiments.bias_search import Fitted, best_bias
 from giantsteps.numerics.experiments.ensembles import Array, FeatureMap, Sizes, block_rows
 from giantsteps.numerics.experiments.measure import Row, fresh_outputs, order_parameters
-from giantsteps.numerics.experiments.ridge import (
-    Job,
-    Prediction,
-    draw,
-    natural_scales,
-    predicted,
-    samples_of,
-)
+from giantsteps.numerics.experiments.ridge import Job, Prediction, draw, natural_scales, predicted, samples_of
 from giantsteps.numerics.gaussian.evaluate import compile_numpy
 from giantsteps.numerics.models.gradient_step import INSTEAD
 from giantsteps.numerics.models.losses import SQUARE, ClippedLoss, Loss
@@ -73,8 +66,8 @@ def check_learned(features: Model | Network, kind: str) -> None:
         except ModelError as error:
             reason = str(error).removesuffix(f"; {INSTEAD}")
             raise SimulationError(
-                "a bias is learned on the scale of the network's spiked random features, and this network has none: "
-                f"{reason}; give biases, for example 0.3:1, or take another activation, for example tanh(z)"
+                "a learned bias requires the network's spiked random features, which do not exist here: "
+                f"{reason}; give biases, for example 0.3:1, or use another activation, for example tanh(z)"
             ) from None
 
 

@@ -60,7 +60,7 @@ def fit(phi: Array, y: Array, loss: Loss, ridge: float) -> ConvexReadout:
     elif loss.name == "hinge":
         found = _in_a_box(matrix, y, loss, ridge)
     else:
-        raise SimulationError(f"the loss {loss.name} has no solver at finite size: take logistic, hinge, huber:1 ...")
+        raise SimulationError(f"the loss {loss.name} has no solver at finite size: use logistic, hinge, huber:1 ...")
     if not found.gap <= GAP_GOAL * found.energy:
         raise SimulationError(
             f"the readout with the {loss.name} loss was not found: the duality gap is {found.gap / found.energy:.0e} "

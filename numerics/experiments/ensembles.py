@@ -111,7 +111,7 @@ class Sizes:
             if not ratio * d <= MOST_ROWS:
                 raise SimulationError(
                     f"{name} = {ratio:g} at dimension {d} makes {ratio * d:.3g} {things}, and an experiment has at "
-                    f"most {MOST_ROWS:.0e}: take a smaller {name}, for example {name} = 2"
+                    f"most {MOST_ROWS:.0e}: use a smaller {name}, for example {name} = 2"
                 )
         n, p, n0s = round(alpha * d), round(beta * d), tuple(round(one * d) for one in batches)
         if n < 1 or p < 1:
@@ -124,7 +124,7 @@ class Sizes:
         counts[order[: p - int(counts.sum())]] += 1
         if counts.min() < 1:
             raise SimulationError(
-                f"p = {p} neurons leave a group of fraction {min(fractions):g} empty: take a larger dimension"
+                f"p = {p} neurons leave a group of fraction {min(fractions):g} empty: use a larger dimension"
             )
         n0 = n0s if isinstance(alpha0, tuple) else n0s[0]
         return cls(d, n, p, n0, tuple(int(count) for count in counts))

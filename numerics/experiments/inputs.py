@@ -22,7 +22,7 @@ DEGREES_OF_FREEDOM = 5
 
 
 class InputsError(ModelError):
-    """A law of the inputs, or a direction, that is not known; the message says what is."""
+    """An unknown law of the inputs or unknown directions; the message lists the known ones."""
 
 
 def _uniform(rng: np.random.Generator, rows: int, d: int) -> Array:
@@ -51,9 +51,9 @@ DIRECTIONS = ("dense", "sparse")
 
 @dataclass(frozen=True)
 class Inputs:
-    """The law of the coordinates, and whether target (and spike) are dense directions or axes.
+    """The law of the inputs' coordinates, and the directions of target and spike: "dense" or "sparse" (axes).
 
-    Raises InputsError for a name that is not known.
+    Raises InputsError for an unknown name.
     """
 
     law: str = "gaussian"

@@ -1,4 +1,4 @@
-"""What is measured on one readout at finite size: test error, order parameters.
+"""Observables of one readout at finite size: test error and order parameters.
 
 Order parameters, for groups a, b of neurons, with W the bulk (weights minus spike) and Pi = 1 - v v^T,
 
@@ -26,7 +26,7 @@ from giantsteps.numerics.experiments.ensembles import Array, FeatureMap, Sizes, 
 from giantsteps.numerics.experiments.inputs import GAUSSIAN, Inputs
 from giantsteps.numerics.gaussian.quadrature import MOST_UNSETTLED
 from giantsteps.numerics.models.model import Model, ModelError
-from giantsteps.numerics.saddle_point.packed import by_direction
+from giantsteps.numerics.saddle_point.level import by_direction
 from giantsteps.numerics.saddle_point.profile import Profile, profile
 
 Row = tuple[tuple[str, float], ...]
@@ -128,8 +128,8 @@ def exact_test_error(drawn: FeatureMap, model: Model, a: Array) -> float:
         coarse = fine
     if not moved <= MOST_UNSETTLED:
         raise ModelError(
-            f"the test error of a sample is left with an error of {moved:.1g} by rules in double precision: take "
-            "smoother functions, for example tanh(z)"
+            f"the test error of a sample has a quadrature error of {moved:.1g} in double precision: use smoother "
+            "functions, for example tanh(z)"
         )
     return fine
 

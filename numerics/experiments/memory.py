@@ -1,4 +1,4 @@
-"""Memory of finite-size experiments: what one needs at the least, and what the machine has.
+"""Memory of finite-size experiments: the minimum that one needs, and the memory of the machine.
 
 The largest arrays grow like d^2: the weights, p x d; the normal equations of the ridge readout, p x p, or n x p and
 n x n where n <= p (`numerics.experiments.readout`); the inputs of the whole sample, n x d, and its arguments and

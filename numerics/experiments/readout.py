@@ -76,7 +76,7 @@ def _solve(gram: Array, rhs: Array, ridges: Sequence[float]) -> Array:
     from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
     if not np.isfinite(np.diagonal(gram)).all():  # no sample would count beside it, and the readout would be zero
-        raise SimulationError("the squares of the features overflow: take a smaller multiple of the activation")
+        raise SimulationError("the squares of the features overflow: use a smaller multiple of the activation")
     if len(ridges) > MANY_RIDGES:
         return _solve_tridiagonal(gram, rhs, ridges)
     solutions = np.empty((len(rhs), len(ridges)), order="F")
@@ -128,5 +128,5 @@ def _reflected(reflections: Array, tau: Array, columns: Array, transposed: str) 
 
 def _singular(ridge: float) -> SimulationError:
     return SimulationError(
-        f"the features are linearly dependent and ridge {ridge:g} does not lift it: take more, for example 0.001"
+        f"the features are linearly dependent and ridge {ridge:g} is too small: use a larger one, for example 0.001"
     )

@@ -78,9 +78,8 @@ class Estimate:
 class Simulation(Shown):
     """K independent experiments at dimension d.
 
-    `model` is the Model (or Network) at the realised ratios n/d, p/d, n0/d and group fractions: evaluate the theory
-    there, not at the ratios asked for. `samples` holds (name, one value per seed); names carry the groups where there
-    are several: "m" or "m[0]", "q1" or "q1[0,1]".
+    `model` is the Model (or Network) at the realised ratios n/d, p/d, n0/d and group fractions; compare with the theory
+    at these. `samples` holds (name, one value per seed); with several groups a name has indices: "m[0]", "q1[0,1]".
     """
 
     kind: str
@@ -174,7 +173,7 @@ def simulate_ridges(
     features = checked(model, kind, seeds)
     if kind == "equivalent" and not inputs.gaussian:
         raise SimulationError(
-            f"the equivalent map is Gaussian by construction and has no {inputs.law} inputs: take kind srf or network"
+            f'kind "equivalent" has Gaussian inputs; for {inputs.law} inputs use kind "srf" or "network"'
         )
     wanted = tuple(float(ridge) for ridge in ridges)
     runs = simulated(
@@ -307,7 +306,7 @@ def checked(model: Model | Network, kind: str, seeds: int) -> Model | Network:
     if kind != "network":
         features = model.model("isotropic") if isinstance(model, Network) else model
         if features.gaussian_rows and kind == "equivalent":
-            raise SimulationError("the equivalent map is built for rows of equal norm: take kind srf for Gaussian rows")
+            raise SimulationError('kind "equivalent" requires rows of equal norm; for Gaussian rows use kind "srf"')
         return features
     if not isinstance(model, Network):
         return network_of(model)  # which says what is missing

@@ -1,4 +1,4 @@
-"""Finite-size experiments of any model, and what the theory says of them: by loss, readout and learned bias."""
+"""Finite-size experiments of any model, and the predictions of the theory: by loss, readout and learned bias."""
 
 from __future__ import annotations
 
@@ -50,18 +50,17 @@ def simulate(
 ) -> Simulation:
     """Run `seeds` experiments at dimension d with the model's loss and readout.
 
-    `kind`: "srf" and "equivalent" take a Model, or a Network through Result 3.1; "network" takes a Network, or a Model
-    of a gradient step. By default a Network is simulated as it is, a Model with a network's own bulk as that network,
-    and any other Model as spiked random features. With `learned` each experiment learns a bias
-    beside the readout, added to those that the model has: the best on the whole line or, with `basins`, the best at
-    home; the draws are the same. `progress` is called with (done, seeds). `executor` runs seeds in parallel (any
-    concurrent.futures.Executor; give its processes one BLAS thread each).
+    `kind`: "srf" and "equivalent" accept a Model, or a Network through Result 3.1; "network" accepts a Network, or a
+    Model from a gradient step. By default a Network is simulated as it is, a Model with a network's own bulk as that
+    network, and any other Model as spiked random features. With `learned` each experiment learns a bias, added to those
+    of the model: the best on the whole line or, with `basins`, the best in the home basin; the draws are the same.
+    `progress` is called with (done, seeds). `executor` runs seeds in parallel (any concurrent.futures.Executor; give
+    its processes one BLAS thread each).
 
-    Raises ModelError for a dimension, seeds or seed that is no whole number, and SimulationError: unknown kind, no
-    seeds, sizes that round to zero, a step or readout that does not exist, inputs of another law for the equivalent
-    map; at ridge = 0 with a loss other than the square one and with a learned bias; for a learned bias of the
-    equivalent map or of a network without spiked random features, and for a loss that
-    `numerics.experiments.convex_readout` has no solver for.
+    Raises ModelError if dimension, seeds or seed is not a whole number. Raises SimulationError for an unknown kind, no
+    seeds, sizes that round to zero, a step or readout that does not exist, non-Gaussian inputs with kind "equivalent",
+    ridge = 0 with another loss or with a learned bias, a learned bias with kind "equivalent" or for a network without
+    spiked random features, and a loss without a solver in `numerics.experiments.convex_readout`.
     """
     model, kind = drawn_as(model, kind)
     if isinstance(model, Model) and model.law is not None:

@@ -1,4 +1,4 @@
-"""The constants and functions that an activation and a target enter the theory with, from their definitions.
+"""The constants and functions of an activation and a target in the theory, computed from their definitions.
 
 Everything is an expectation over z ~ N(0, 1) by `numerics.gaussian.quadrature`; no closed form is used, so that closed
 forms can be checked against these numbers.

@@ -249,7 +249,7 @@ def settled_level(function: Integrand, shift: Array, scale: float, accept: float
         fast, noisy = "it varies too fast for rules in double precision", "its values lose their digits to rounding"
         raise Unsettled(
             f"{noisy if function.rounding > accept else fast}: averages over a Gaussian of standard deviation "
-            f"{scale:.3g} are left with an error of {left:.1g} of their size; take a smoother one, for example tanh(z)"
+            f"{scale:.3g} are left with an error of {left:.1g} of their size; use a smoother one, for example tanh(z)"
         )
     return level
 

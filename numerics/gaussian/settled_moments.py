@@ -1,4 +1,4 @@
-"""Gaussian moments with their errors: what finer rules move, what the next ones would, and rounding."""
+"""Gaussian moments with error estimates: the change on finer rules, its extrapolation, and rounding."""
 
 from __future__ import annotations
 

@@ -10,13 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from giantsteps.numerics.gaussian.nodes import composite, density
-from giantsteps.numerics.gaussian.quadrature import (
-    FINER,
-    LOG_ACCURACY,
-    WIDEST_STEP,
-    Array,
-    Integrand,
-)
+from giantsteps.numerics.gaussian.quadrature import FINER, LOG_ACCURACY, WIDEST_STEP, Array, Integrand, with_splits
 from giantsteps.numerics.gaussian.smooth_panels import distinct
 
 # Layers narrower than this are followed by panels; wider ones are resolved by the trapezoidal rule.
@@ -68,6 +62,16 @@ def spacing(function: Integrand, slope: float, variance: float) -> float:
     else:
         frequency = LOG_ACCURACY / a
     return min(widest, 2.0 * math.pi / (abs(slope) * frequency))
+
+
+def followed(
+    function: Integrand, slope: float, variance: float, bias: float, length: float
+) -> tuple[tuple[Layer, ...], float]:
+    """`layers` and `spacing` on [-length, length]: panels follow an analytic function that needs too short a step."""
+    step = spacing(function, slope, variance)
+    if step < 2.0 * length / _MOST_NODES:
+        return layers(with_splits(function), slope, variance, bias), math.inf
+    return layers(function, slope, variance, bias), step
 
 
 @lru_cache(maxsize=256)

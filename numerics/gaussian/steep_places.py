@@ -1,4 +1,4 @@
-"""Where functions that saturate hide their steps and peaks, found from the arguments of those functions.
+"""The places where saturating functions have steps and peaks, found from the arguments of those functions.
 
 exp(-10^8 (z - 1/3)^2) vanishes at every node of every rule that does not know of 1/3, so that no comparison of rules
 notices it; its argument -10^8 (z - 1/3)^2 is smooth on the scale of the line and shows the place. How fast a function

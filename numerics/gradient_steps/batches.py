@@ -21,9 +21,7 @@ from numpy.typing import NDArray
 
 from giantsteps.derivations.activations.activation import Activation
 from giantsteps.derivations.expressions.tree import ExpressionError
-from giantsteps.numerics.gaussian.nodes import even_steps
 from giantsteps.numerics.gaussian.quadrature import (
-    FINER,
     WIDEST_PANEL,
     Integrand,
     Moments,
@@ -62,8 +60,6 @@ _POLES = 1.25
 _NEAR = 32.0
 # Rules across the spike end where tails are exp(-45) of the whole; exp(-37), 1e-16, is enough along it.
 _SHORTER = 8.0
-# The noise of a label: the trapezoidal rule of this step in standard deviations, that far.
-_NOISE_STEP, _NOISE_REACH = 0.5, 9.0
 # Joint nodes of less weight add less than rounding to an average.
 _NO_WEIGHT = 1e-22
 
@@ -98,11 +94,10 @@ class Levels(NamedTuple):
 
 
 class Joint(NamedTuple):
-    """A rule for (kappa, z, e): the node of kappa, z, u = theta.x, the residual Y and the weight; each (N,)."""
+    """A rule for (kappa, z): the node of kappa, z, the residual Y without label noise and the weight; each (N,)."""
 
     place: NDArray[np.intp]
     z: Array
-    u: Array
     residual: Array
     weights: Array
 
@@ -184,7 +179,7 @@ class Batch:
 
     @cached_property
     def joint(self) -> Joint:
-        """Nodes for averages of any function of kappa, z and Y."""
+        """Nodes for averages of any function of kappa, z and Y without label noise, which `labels` adds."""
         return _joint(integrand(self.target), self)
 
     def refined(self) -> Batch:
@@ -299,23 +294,11 @@ def _slope_moments(slope: Integrand, seen: Batch) -> SlopeMoments:
 
 
 def _joint(teacher: Integrand, seen: Batch) -> Joint:
-    """The product of the rule along kappa, that of the target across it, and one for the noise of the labels."""
+    """The product of the rule along kappa and that of the target across it."""
     shift, across = seen.state.alignment * seen.kappa, math.sqrt(seen.state.remainder)
     z, weights = across_rule(teacher, shift, across, seen.refine) if across else _SIGNS
     shape = (len(shift), z.shape[-1])
     weights = (seen.weights[:, None] * weights).ravel()
     kept = np.flatnonzero(weights > _NO_WEIGHT)
     z, place = np.broadcast_to(z, shape).ravel()[kept], kept // shape[1]
-    u = shift[place] + across * z
-    found = Joint(place, z, u, teacher.values(u) - seen.mu0[place], weights[kept])
-    if seen.noise == 0.0:
-        return found
-    step = _NOISE_STEP / FINER**seen.refine
-    e, shares = even_steps(step, math.ceil(_NOISE_REACH / step))
-    blurred = (found.weights[:, None] * shares).ravel()
-    kept = np.flatnonzero(blurred > _NO_WEIGHT)
-    place, row = kept // len(e), kept % len(e)
-    return Joint(
-        found.place[place], found.z[place], found.u[place],
-        found.residual[place] + math.sqrt(seen.noise) * e[row], blurred[kept],
-    )  # fmt: skip
+    return Joint(place, z, teacher.values(shift[place] + across * z) - seen.mu0[place], weights[kept])

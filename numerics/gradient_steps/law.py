@@ -15,6 +15,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from typing import NamedTuple
 
 import numpy as np
 
@@ -36,6 +37,21 @@ _MANY, _ENOUGH = 50_000, 1e-4
 # The entries of M, beside f: v v, v delta, v theta_perp, delta delta, delta theta_perp, theta_perp theta_perp.
 _DIAGONAL = np.array([0, 3, 5])
 _ROWS, _COLUMNS = np.array([0, 0, 0, 1, 1, 2]), np.array([0, 1, 2, 1, 2, 2])
+
+
+class Course(NamedTuple):
+    """T steps: e_t = eta_t/beta in `rates` and alpha0_t in `ratios`, through T + 1 `states`.
+
+    norm_variance: d Var(|w|^2) before the first step, 0 for unit rows and 2 for Gaussian ones.
+    """
+
+    activation: Activation
+    target: Activation
+    rates: tuple[float, ...]
+    ratios: tuple[float, ...]
+    states: tuple[State, ...]
+    noise: float
+    norm_variance: float
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,31 +76,19 @@ class StepsLaw:
 
 
 @lru_cache(maxsize=8)
-def steps_law(
-    activation: Activation,
-    target: Activation,
-    rates: tuple[float, ...],
-    ratios: tuple[float, ...],
-    states: tuple[State, ...],
-    noise: float,
-    norm_variance: float = 0.0,
-) -> StepsLaw:
-    """The law after T steps, e_t = eta_t/beta in `rates` and alpha0_t in `ratios`, through T + 1 `states`.
-
-    norm_variance: d Var(|w|^2) before the first step, 0 for unit rows and 2 for Gaussian ones. Rules are refined until
-    f and M stay put.
+def steps_law(course: Course) -> StepsLaw:
+    """The law after the steps; rules are refined until f and M stay put.
 
     Raises ExpressionError where an average does not settle, and where there is no spike but could be an alignment.
     """
-    if states[-1].spike == 0.0 and activation.parity != "even":
+    if course.states[-1].spike == 0.0 and course.activation.parity != "even":
         raise ExpressionError("the steps leave no spike, of an activation that is not known to be even")
-    given = activation, target, rates, ratios, states, noise, norm_variance
-    coarse = _law(*given, 0)
+    coarse = _law(course, 0)
     g = _COMPARED / coarse.bulk
     G = traces(coarse.batches, g)
     before = _functions(coarse, g, G)
     for refine in range(1, _MOST_DOUBLINGS + 1):
-        fine = _law(*given, refine)
+        fine = _law(course, refine)
         G = traces(fine.batches, g, G)
         after = _functions(fine, g, G)
         left = float(_apart(before, after).max())
@@ -101,17 +105,9 @@ def _apart(one: Array, other: Array) -> Array:
     return np.asarray(np.abs(one - other) / np.concatenate([np.abs(other[:1]), roots[_ROWS] * roots[_COLUMNS]]))
 
 
-def _law(
-    activation: Activation,
-    target: Activation,
-    rates: tuple[float, ...],
-    ratios: tuple[float, ...],
-    states: tuple[State, ...],
-    noise: float,
-    norm_variance: float,
-    refine: int,
-) -> StepsLaw:
+def _law(course: Course, refine: int) -> StepsLaw:
     """The law by rules refined so many times."""
+    activation, target, rates, ratios, states, noise, norm_variance = course
     steps = len(rates)
     # Without a spike every direction is its direction.
     states = tuple(state if state.spike else state._replace(alignment=0.0) for state in states)

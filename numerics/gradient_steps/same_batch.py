@@ -182,7 +182,7 @@ def _rows(
     x, weights = _along(slope, step, refine)
     if len(shift) * len(x) > _MOST:
         raise ExpressionError(
-            "a second step on the same batch takes more values than are computed: use a larger eta, a smoother "
+            "a second step on the same batch needs too many values: use a larger eta, a smoother "
             "activation or target such as tanh(z), or less noise of the labels"
         )
     at_x = slope.values(x)

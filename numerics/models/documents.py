@@ -1,4 +1,4 @@
-"""What is computed as plain data: dictionaries, lists, numbers and text, ready for JSON; what all results share of it.
+"""Results as plain data (dictionaries, lists, numbers and text) for JSON, and the parts that all results share.
 
 JSON has no infinity: what is infinite is {"infinite": true, "reason": ...}, and what is not a number is null, with a
 status beside it that says why. Beside a limit stand its value at a finite width and what has to be known before it is

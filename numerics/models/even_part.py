@@ -1,4 +1,4 @@
-"""What the isotropic bulk leaves out where the activation of a gradient step has an even part: a measured warning.
+"""The warning for an activation with an even part: the size of the terms that the isotropic bulk neglects.
 
 With E[sigma''] != 0 one step multiplies the initial rows of a group of readout weight u by 1 + u nu M with
 nu = (eta/beta) E[sigma''] and M = (1/n0) sum y x x^T, whose eigenvalues have the root mean square

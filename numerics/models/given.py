@@ -1,4 +1,4 @@
-"""What a public function is given in other words than its own, a network for its model; what doubles do not hold."""
+"""Arguments of public functions: a network in place of its model, unsupported losses, and overflow of doubles."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _EXAMPLE = 'for example Model("tanh", "sin", alpha=1.5, beta=1, ridge=0.1, spike
 
 # The reason where a feature has no finite square: what then reads it as noise beyond all measure would converge.
 OVERFLOW = (
-    "the model is out of reach of double precision: the squares of its activation overflow; take a smaller multiple "
+    "the model is out of reach of double precision: the squares of its activation overflow; use a smaller multiple "
     "of it, or a smaller spike or bulk"
 )
 
@@ -58,10 +58,10 @@ def within_reach(function: Callable[_Parameters, _Result]) -> Callable[_Paramete
 
 
 def square_only(model: Problem, what: str) -> None:
-    """Raises ModelError for another loss, naming what is built for the square one only."""
+    """Raises ModelError for another loss, naming the operation that requires the square one."""
     if model.loss.name != "square":
         raise ModelError(
-            f"{what} is built for the square loss, and here the loss is {model.loss.name}: take "
+            f"{what} is only supported for the square loss; the loss of this model is {model.loss.name}: use "
             'model.changed(loss="square")'
         )
 

@@ -70,7 +70,7 @@ class GradientStep:
             object.__setattr__(self, "same_batch", checked_flag("same_batch", self.same_batch))
         if self.same_batch and (self.steps != 2 or isinstance(self.alpha0, tuple)):
             raise ModelError(
-                "steps on the same batch are only supported for two steps and one alpha0: use steps=2, alpha0=2, "
+                "gradient steps on the same batch require two steps and one alpha0 for both: use steps=2, alpha0=2, "
                 "same_batch=True"
             )
 

@@ -23,7 +23,7 @@ NEVER = 1e100
 
 
 class LossError(ModelError):
-    """A loss that is not accepted; the message is one clear sentence."""
+    """An unsupported loss; the message says which ones are supported."""
 
 
 @dataclass(frozen=True)

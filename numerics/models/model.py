@@ -56,31 +56,31 @@ __all__ = [
 @naming_what_is_missing
 @dataclass(frozen=True, repr=False)
 class Model(Spiked):
-    """A readout fitted on spiked random features, in the proportional limit.
+    """A ridge (or convex) readout of spiked random features in the proportional limit.
 
     Features sigma(u_a r kappa + b_a + sqrt(c_a) z) with kappa = v.x, target y = g(theta.x) + sqrt(noise) N(0, 1),
     v.theta = alignment, |v| = |theta| = 1. Ratios alpha = n/d, beta = p/d; spike r, bulk c and alignment gamma are
-    O(1); the ridge multiplies |a|^2 beside sum_mu (y_mu - a.phi_mu/sqrt p)^2, equations (4)-(7). Another `loss` (or its
-    name: logistic, hinge, huber:DELTA, absolute) has (ridge/2) |a|^2 beside the sum of its losses.
+    O(1). The readout minimises sum_mu (y_mu - a.phi_mu/sqrt p)^2 + ridge |a|^2, equations (4)-(7). With another `loss`
+    (or its name: logistic, hinge, huber:DELTA, absolute) it minimises the sum of the losses + (ridge/2) |a|^2.
 
-    `readout`: the initial readout, by groups of neurons that share a weight u, or a density of weights (`ReadoutLaw`).
+    `readout`: the initial readout, as groups of neurons that share a weight u, or as a density of weights
+    (`ReadoutLaw`).
 
-    A model is given by spike, bulk and alignment, or comes from a gradient `step` (`from_gradient_step`). One that
-    came from a step has the spike, bulk and alignment of that step and no others: `changed` maps through the step
-    again, and a copy with other numbers is refused. `as_given` forgets the step.
+    A model is given by spike, bulk and alignment, or by a gradient `step` (`from_gradient_step`). After a step, spike,
+    bulk and alignment follow from it: `changed` maps through the step again, and other values are refused. `as_given`
+    drops the step.
 
-    bulk_model "network" takes the bulk that the network has after its step, beyond the paper
-    (`numerics.bulk.network`). Otherwise the bulk is isotropic with rows of equal norm, or with `gaussian_rows` of rows
-    w ~ N(0, c I/d) (for a network: of initial rows w ~ N(0, I/d)).
+    bulk_model "network" uses the network's own bulk after its step, beyond the paper (`numerics.bulk.network`).
+    Otherwise the bulk is isotropic, with rows of equal norm, or with `gaussian_rows` with rows w ~ N(0, c I/d) (for a
+    network: initial rows w ~ N(0, I/d)).
 
-    A spike of rank s (2 or 3) has s orthonormal directions v_j in place of v: kappa_j = v_j.x, the groups' weights are
-    vectors of R^s, and alignment, further_alignments are theta.v_1, ..., theta.v_s, of norm at most 1 together.
+    A spike of rank s (2 or 3) has s orthonormal directions v_j: kappa_j = v_j.x, the groups' weights are vectors of
+    R^s, and (alignment, *further_alignments) = (theta.v_1, ..., theta.v_s) has norm at most 1.
 
-    Activation and target may be given as text, as for `derivations.activations.activation.activation`.
-    `given_uncertainty` is how far a spike, bulk and alignment that were computed may be off; it goes into the error
-    estimate of a solution.
+    Activation and target may be text, as for `derivations.activations.activation.activation`. `given_uncertainty` is
+    the uncertainty of a computed spike, bulk and alignment; it enters the error estimate of a solution.
 
-    Raises ModelError when a parameter is out of range or when a second moment is infinite.
+    Raises ModelError if a parameter is out of range or a second moment is infinite.
     """
 
     activation: Activation
@@ -263,7 +263,7 @@ class Model(Spiked):
             return self
         if self.network_step is not None:
             raise ModelError(
-                "a network's own bulk follows from its gradient step: take the isotropic bulk first, "
+                "a network's own bulk follows from its gradient step: use the isotropic bulk first, "
                 'model.changed(bulk_model="isotropic").as_given()'
             )
         made, readout = self.mapped, self.readout
@@ -387,7 +387,7 @@ SAME = 1e-12
 
 
 def _check_step(model: Model) -> None:
-    """Spike, bulk and alignment are those of the step, and a network's own bulk is one that is built."""
+    """Raises ModelError unless spike, bulk and alignment are those of the step and its own bulk is supported."""
     if model.bulk_model not in ("isotropic", "network"):
         raise ModelError(f"bulk model {model.bulk_model!r} is not known: isotropic or network, for example network")
     if model.step is None:
@@ -418,9 +418,9 @@ def _check_step(model: Model) -> None:
     mean = even_part(model.activation).mean if model.law else 0.0
     if model.law and (made.turn or mean):
         raise ModelError(
-            "letters with a density are built for steps of activations with E[sigma] = 0 and E[sigma''] E[g] = 0, and "
-            f"here E[sigma] = {mean:.3g} and (eta/beta) E[sigma''] E[g] = {made.turn:.3g}: take for example "
-            "tanh(z), or groups, for example 1:0.5,-1:0.5"
+            "after a step, a density of readout weights requires E[sigma] = 0 and E[sigma''] E[g] = 0; here E[sigma] = "
+            f"{mean:.3g} and (eta/beta) E[sigma''] E[g] = {made.turn:.3g}: use for example tanh(z), or readout groups "
+            "such as 1:0.5,-1:0.5"
         )
     if model.network_step is not None:
         _check_network_bulk(model, made)

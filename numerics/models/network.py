@@ -23,7 +23,7 @@ LEAST_SIZE, MOST_SIZE = 1e-10, 1e10
 
 
 class SimulationError(ModelError):
-    """A finite-size experiment that cannot be run as asked; the message says what to change."""
+    """A finite-size experiment cannot be run; the message says what to change."""
 
 
 _NETWORK_RANGES = {
@@ -52,17 +52,16 @@ def _per_step(name: str, value: object) -> PerStep:
 class Network(Problem):
     """A two-layer network that takes a gradient step of rate eta = eta~ d on n0 = alpha0 d samples (Section 2.2).
 
-    `eta` is eta~. It takes `steps` of them, each on fresh samples, or with `same_batch` two on the same; alpha0 and eta
-    are one number for all steps, or one per step. The readout starts at a0 = u/sqrt(p), u = 1_p or the weight of each
-    neuron's group, the rows at |w| = 1, or with `gaussian_rows` at w ~ N(0, I/d); the biases of the groups are added
-    after the step. `noise` is the variance of the label noise in all steps and for the readout, `loss` what the readout
-    is fitted with (a step takes the square loss). The activation need not be odd here: the step is taken, not modelled.
+    `eta` is eta~. `steps` steps are made on fresh samples, or with `same_batch` two on the same samples; alpha0 and eta
+    are one number for all steps, or one per step. The readout starts at a0 = u/sqrt(p), where u = 1_p or the weight of
+    the neuron's group. Rows start with |w| = 1, or with `gaussian_rows` at w ~ N(0, I/d). The biases of the groups are
+    added after the steps. `noise` is the variance of the label noise in all steps and for the readout. `loss` is the
+    loss of the readout; the steps use the square loss. The activation need not be odd.
 
-    A departure from what the theory of a model covers: `overlap`, the mean of w_i.w_j over pairs of initial rows
-    (`overlapping_rows`).
+    `overlap` is the mean of w_i.w_j over pairs of initial rows (`overlapping_rows`); the theory of a model assumes 0.
 
-    Weights, biases, eta and alpha0 are 0 or from LEAST_SIZE to MOST_SIZE in size, alpha, beta and noise at most
-    MOST_SIZE, the ridge and the least values of alpha, beta and noise as for a Model.
+    Weights, biases, eta and alpha0 are 0 or from LEAST_SIZE to MOST_SIZE in size; alpha, beta and noise are at most
+    MOST_SIZE; the ridge and the least values of alpha, beta and noise are as for a Model.
 
     Raises SimulationError for a parameter out of range.
     """
@@ -138,7 +137,7 @@ class Network(Problem):
             )
         if all(group.weight == 0.0 for group in self.groups):
             raise SimulationError(
-                "an initial readout that is zero takes no gradient step: give a group another weight, for example "
+                "with a zero initial readout there is no gradient step: give a group another weight, for example "
                 "1:0.5,0:0.5"
             )
         if not 0.0 <= self.overlap < 1.0:
@@ -146,7 +145,7 @@ class Network(Problem):
                 f"an initial overlap of {self.overlap} is not accepted: it has to be a number >= 0 and < 1, like 0.1"
             )
         if self.overlap and self.gaussian_rows:
-            raise SimulationError("an initial overlap is built for unit rows: leave it out, or the Gaussian rows")
+            raise SimulationError("an initial overlap requires unit rows: omit the overlap, or the Gaussian rows")
         for group in self.groups:
             for name, value in (("weight", group.weight), ("bias", group.bias)):
                 if value != 0.0 and not LEAST_SIZE <= abs(value) <= MOST_SIZE:

@@ -1,4 +1,4 @@
-"""How results are seen in a notebook: as a table in HTML, as a frame of pandas, as a drawing.
+"""Results in a notebook: an HTML table, a pandas data frame, a plot.
 
 A result says what its rows are (`_columns`) and what it is of (`_title`); the rest is the same for all. pandas and
 Matplotlib are looked for when they are asked for.

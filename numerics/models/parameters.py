@@ -1,4 +1,4 @@
-"""What the parameters of a model may be: ranges, the groups of its readout, and the sentence where one is refused."""
+"""The parameters of a model: ranges, readout groups, and the messages for refused values."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from typing import Any, NamedTuple, TypeVar
 
 
 class ModelError(ValueError):
-    """The model asked for does not exist or is not accepted; the message is one clear sentence."""
+    """A model that does not exist or is not supported; the message says why."""
 
 
 @dataclass(frozen=True)
 class ReadoutGroup:
     """Neurons that share one value of the initial readout (Appendix D of arXiv 2402.04980).
 
-    weight u: the argument of the activation is u r kappa + bias + sqrt(bulk) z, with r the model's spike;
-    fraction pi of the neurons; bulk None takes the model's, or after a gradient step that of a step u times as long
-    (`Model.bulks`). For a spike of rank s, u and kappa are vectors of R^s and u kappa their scalar product:
-    further_weights are u_2, ..., u_s. `bulk_error` is how far a bulk that was computed may be off, as
+    weight u: the argument of the activation is u r kappa + bias + sqrt(bulk) z, where r is the model's spike.
+    fraction: the share pi of the neurons. bulk: None means the model's, or after a gradient step the bulk of a step u
+    times as long (`Model.bulks`). For a spike of rank s, u and kappa are vectors of R^s and u kappa is their scalar
+    product: further_weights are u_2, ..., u_s. bulk_error: the uncertainty of a computed bulk, as
     `Model.given_uncertainty`.
     """
 

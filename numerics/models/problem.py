@@ -1,4 +1,4 @@
-"""What a model and a network have in common: what is learned, from how much, by which readout."""
+"""The common part of a model and a network: target, sample ratio, and readout."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ class Problem:
         """The groups of the initial readout. Raises ModelError where it has a density."""
         if isinstance(self.readout, ReadoutLaw):
             raise ModelError(
-                f"this is built for groups of the initial readout, and here it has a density, {self.readout}: give for "
-                "example (ReadoutGroup(1.0, 0.5), ReadoutGroup(-1.0, 0.5))"
+                f"readout groups are required, but the initial readout has a density, {self.readout}: give for example "
+                "(ReadoutGroup(1.0, 0.5), ReadoutGroup(-1.0, 0.5))"
             )
         return self.readout
 

@@ -19,7 +19,7 @@ FARTHEST = 9.0
 
 @dataclass(frozen=True)
 class ReadoutLaw:
-    """The law of u: "normal" N(0, scale^2), or "uniform" on [-scale, scale]; scale > 0; others are a ModelError."""
+    """The law of the readout weight u: "normal", N(0, scale^2), or "uniform" on [-scale, scale], with scale > 0."""
 
     name: str = "normal"
     scale: float = 1.0

@@ -1,4 +1,4 @@
-"""What a solver returns: order parameters, errors, and how far to trust them."""
+"""The result of a solver: order parameters, errors, and error estimates."""
 
 from __future__ import annotations
 
@@ -86,26 +86,24 @@ class OrderParameters(Overlaps):
 
 @dataclass(frozen=True, repr=False, eq=False)
 class Solution(Shown):
-    """The saddle point of a model, with the loss and the readout that it has.
+    """The saddle point of a model: order parameters and errors for its loss and readout.
 
-    test_error: E(g - f)^2 on new inputs, label noise excluded, equation (25); training_error: the mean squared
-    residual on the n labels. With another loss both are that loss per sample, E l(y, omega) on new labels and
-    E l(y, prox), and beside them stand mean_squared_error, E(g - omega)^2; classification_error, P(sign omega != g) for
-    targets in {-1, 1}; energy, (alpha/beta) E l(y, prox) + (ridge/2) sum_a q2_a, the minimum over p; parameter_error,
-    how far the order parameters and all other numbers, beside 1 + their size, moved on the last finer rule.
+    test_error: E(g - f)^2 on new inputs, label noise excluded, equation (25). training_error: the mean squared residual
+    on the n labels. For another loss both are that loss per sample, E l(y, omega) on new labels and E l(y, prox).
+    Then mean_squared_error is E(g - omega)^2; classification_error is P(sign omega != g), for targets in {-1, 1};
+    energy is (alpha/beta) E l(y, prox) + (ridge/2) sum_a q2_a, the minimum divided by p; parameter_error is the
+    relative change of the order parameters and all other numbers on the last finer rule.
 
-    residual: max over all unknowns of |x - F(x)|/(1 + |x|). error_estimate: how far the
-    test error moved when the rule along the spike was made finer, plus what is left of the error of the integrals
-    across it, plus the rounding of double precision times the condition of the equations, plus what the errors of the
-    averages in a gradient step do to it (`numerics.saddle_point.map_uncertainty`); an estimate, not a bound.
-    `refine`: how often the rule along the spike was refined. `bulk`: the equivalent that it was solved with, where that
-    was not the model's own. `map_error`: the part of the estimate that the averages of a gradient step have.
-    `width`: None for the limit, else the width that it is at. `widened` and `differentiated`
-    are the functions behind `at_width` and `gradient`.
-    `letters`: for a density of readout weights the finest rules, with psi by letter; zeta and psi are totals over all
-    neurons there, and the other order parameters have no entries. `digits`: where more than double precision was asked
-    for, all numbers are of mpmath, with so many digits, and error_estimate is what a coarser rule says of them.
-    `status` says what a user can do with it; a solution with converged False is not one.
+    residual: max over all unknowns of |x - F(x)|/(1 + |x|). error_estimate: an estimate, not a bound. It is the sum of
+    the change of the test error on a finer rule along the spike, the error of the integrals across it, rounding times
+    the condition of the equations, and the effect of errors of the averages in a gradient step
+    (`numerics.saddle_point.map_uncertainty`), which is `map_error`. `refine`: how often the rule along the spike was
+    refined. `bulk`: the equivalent used, if it was not the model's own. `width`: None for the limit, else the width;
+    `widened` and `differentiated` are the functions behind `at_width` and `gradient`. `letters`:
+    for a density of readout weights the finest rules, with psi by letter; zeta and psi are then totals over all
+    neurons, and the other order parameters are empty. `digits`: if digits were requested, all numbers are mpmath
+    numbers with so many digits, and error_estimate comes from a coarser rule. `status` says what a user can do; a
+    solution with converged False must not be used.
     """
 
     model: Model
@@ -184,7 +182,7 @@ class Solution(Shown):
         Computed when asked for. Raises ModelError for a width below one, and for more than double precision.
         """
         if self.widened is None:
-            raise ModelError("a finite width is built for double precision: take solve(model).at_width(1000)")
+            raise ModelError("a finite width is only supported in double precision: use solve(model).at_width(1000)")
         return self.widened(self, width)
 
     def gradient(self, *names: str) -> dict[str, Derivative]:

@@ -44,8 +44,8 @@ class Spiked(Problem):
         """u_a r, the factor of kappa in each group. Raises ModelError for a spike of several directions."""
         if self.rank > 1:
             raise ModelError(
-                f"this is built for a spike of one direction, and here it has {self.rank}: give one number per group "
-                "and one alignment, for example readout=(ReadoutGroup(1.0, 0.5), ReadoutGroup(-1.0, 0.5)), "
+                f"a spike of one direction is required, and this spike has {self.rank}: give one number per group and "
+                "one alignment, for example readout=(ReadoutGroup(1.0, 0.5), ReadoutGroup(-1.0, 0.5)), "
                 "alignment=0.8"
             )
         return tuple(slope for (slope,) in self.spikes)

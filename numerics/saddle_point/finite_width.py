@@ -1,4 +1,4 @@
-"""The one finite-size correction that is known beforehand: what a uniform readout costs at finite width.
+"""The known correction of order 1/p: the cost of a uniform readout at finite width.
 
 A readout whose groups have the sums m_a sqrt(p) costs at least sum_a m_a^2/tau_a, beside a data term of p times
 an O(1) amount. The limit drops it (m is not regularised at leading order, equation (105)). That is O(1/p) where the
@@ -19,9 +19,8 @@ import numpy as np
 
 from giantsteps.numerics.models.parameters import checked_number
 from giantsteps.numerics.models.solution import Solution
-from giantsteps.numerics.saddle_point.level import QUADRATURE_LIMIT, Bulk, refined
+from giantsteps.numerics.saddle_point.level import QUADRATURE_LIMIT, Bulk, refined, unpacked
 from giantsteps.numerics.saddle_point.map_uncertainty import relative_uncertainty, rounding_growth
-from giantsteps.numerics.saddle_point.packed import unpacked
 
 
 def checked_width(width: float) -> float:

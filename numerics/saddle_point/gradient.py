@@ -41,8 +41,8 @@ from giantsteps.numerics.saddle_point.any_loss.convex import mirrored
 from giantsteps.numerics.saddle_point.any_loss.envelope import Envelope, Output, Sampler
 from giantsteps.numerics.saddle_point.any_loss.sample_averages import labelled_model
 from giantsteps.numerics.saddle_point.any_loss.system import Linearised, System
-from giantsteps.numerics.saddle_point.level import extra_reach
 from giantsteps.numerics.saddle_point.profile import Profile, profile
+from giantsteps.numerics.saddle_point.ridgeless import extra_reach
 
 Array = NDArray[np.float64]
 

@@ -1,4 +1,4 @@
-"""The ridge readout on one rule along the spike: the saddle point and both errors there, and its scale at ridge 0."""
+"""The ridge readout on one rule along the spike: the saddle point, its order parameters and both errors."""
 
 from __future__ import annotations
 
@@ -10,10 +10,11 @@ from functools import cache, partial
 import numpy as np
 from numpy.typing import NDArray
 
-from giantsteps.numerics.bulk.equivalent import DeterministicEquivalent, IsotropicUniform
+from giantsteps.numerics.bulk.equivalent import DeterministicEquivalent, IsotropicUniform, unpack
 from giantsteps.numerics.bulk.of_model import equivalent_of
 from giantsteps.numerics.gaussian.quadrature import ROUNDING
-from giantsteps.numerics.models.model import Model, ModelError
+from giantsteps.numerics.models.model import Model
+from giantsteps.numerics.models.solution import Conjugates, OrderParameters
 from giantsteps.numerics.saddle_point.equations import (
     LinearPart,
     NonlinearPart,
@@ -24,6 +25,7 @@ from giantsteps.numerics.saddle_point.equations import (
 )
 from giantsteps.numerics.saddle_point.one_group.point import OneGroupState, Problem, one_group_residual, solve_one_group
 from giantsteps.numerics.saddle_point.profile import Profile, profile
+from giantsteps.numerics.saddle_point.ridgeless import Regime, extra_reach, regime_of
 
 Array = NDArray[np.float64]
 Bulk = Callable[[float], DeterministicEquivalent]
@@ -50,18 +52,6 @@ def settled(
     A pole of 1/(1+V) near the line leaves errors that fall slowly and change sign: one small move is often luck.
     """
     return np.asarray((moved <= rounding) | (np.maximum(moved, before) <= _SETTLED * scale))
-
-
-@dataclass(frozen=True)
-class Regime:
-    """The scale on which the saddle point is solved: 1 + V becomes unit + V and ridge becomes `ridge`.
-
-    At positive ridge that is (1, ridge). At ridge = 0 it is (1, 0) with more samples than features can fit, and with
-    fewer (0, 1), for ridge V, of which V itself is 1/ridge times.
-    """
-
-    unit: float
-    ridge: float
 
 
 @dataclass(frozen=True)
@@ -185,70 +175,46 @@ def state_of(found: OneGroupState) -> State:
     )
 
 
-def regime_of(table: Profile, model: Model) -> Regime:
-    """The scale for a model; raises ModelError for ridge = 0 at the interpolation threshold."""
-    return Regime(1.0, model.ridge) if model.ridge > 0.0 else _ridgeless(table, model)
+def by_direction(overlaps: Array, rank: int) -> Array:
+    """Overlaps with the spike of k groups, packed group by group: (k,), or (k, s) for a spike of s > 1 directions."""
+    return overlaps if rank == 1 else overlaps.reshape(-1, rank)
 
 
-def _ridgeless(table: Profile, model: Model) -> Regime:
-    """Which side of the interpolation threshold a model without ridge is on."""
-    # Linear features have rank d, so that no more than d samples are fitted, whatever the width.
-    linear = _is_linear(table)
-    threshold = min(model.beta, 1.0) if linear else model.beta
-    if abs(model.alpha - threshold) <= 1e-9 * threshold:
-        raise ModelError(
-            f"at ridge = 0 and alpha = {model.alpha:.6g}, the interpolation threshold, the test error diverges like "
-            "ridge^(-1/2): give a positive ridge, for example ridge = 1e-6"
-        )
-    if linear and model.alpha > threshold and model.beta >= 1.0:
-        raise ModelError(
-            "ridge = 0 is not built for linear features of more than d neurons and samples: (1/p) tr S^-1 is infinite "
-            "there; give a small ridge, for example ridge = 1e-4"
-        )
-    variance = (table.mu1**2 + table.mu2_squared).sum(axis=0)
-    if float(variance.max()) == 0.0:
-        raise ModelError(
-            f"ridge = 0 is not built for the activation {model.activation}, whose features are one constant: nothing "
-            "decides between their weights; give a positive ridge, for example ridge = 0.1"
-        )
-    if model.alpha > threshold:
-        return Regime(1.0, 0.0)
-    # V is all there is in place of 1 + V, and its square has to be a number.
-    if float(variance.min()) <= 1e-150 * float(variance.max()):
-        raise ModelError(_OUT_OF_REACH)
-    return Regime(0.0, 1.0)
+def unpacked(
+    model: Model,
+    values: Array,
+    m: Array,
+    overlaps: Array,
+    q: Array,
+    conjugates: Array,
+    hats: Array,
+    forces: Array,
+    width: float = math.inf,
+) -> OrderParameters:
+    """The order parameters of (T, tau), m, (zeta, chi, psi), (Q, q2), (C, D), their hats and the overlaps' forces.
 
-
-_OUT_OF_REACH = (
-    "ridge = 0 is out of reach here: the limit is decided far along the spike, where the features saturate "
-    "beyond double precision, and may be infinite; give a small ridge, for example ridge = 1e-4"
-)
-
-
-def _is_linear(table: Profile) -> bool:
-    """Whether the activation is linear, so that mu2 = 0 up to rounding."""
-    return float(np.max(table.mu2_squared @ table.weights)) < 1e-24 * float(np.max(table.features @ table.weights))
-
-
-def extra_reach(ridge: float) -> float:
-    """How much more than its Gaussian weight the tail along the spike may count: 1/(1+V) grows there at small ridge."""
-    if ridge == 0.0:
-        return 100.0
-    # Two figures of reserve are in the rules themselves; steps of ten keep the rules shared between ridges.
-    return 10.0 * math.ceil(max(0.0, -math.log(ridge) - 10.0) / 10.0)
-
-
-def check_tails(table: Profile, level: Level) -> None:
-    """At ridge = 0 the features' variance divides: refuse where it decays to rounding before the Gaussian weight does.
-
-    The integrands of the saddle point are of order (mu0^2 + y^2)/V and at most that over V again.
+    At a finite width p q1 and q2 are without m_a^2 c_a/(pi_a p) and m_a^2/(pi_a p), as a simulation reports them.
     """
-    variance = level.state.values @ table.multiplied_features
-    resolved = table.mu2_squared.min(axis=0) > 1e-24 * (table.mu0**2).max(axis=0)
-    if _is_linear(table):
-        resolved = np.full(len(table.weights), True)
-    share = table.weights * (table.y0**2 + table.y1**2 + table.spread) / variance
-    share = share / float(np.sum(share))
-    outermost = table.radius >= 0.99 * np.max(table.radius)
-    if np.any(share[~resolved | outermost] > 1e-13):
-        raise ModelError(_OUT_OF_REACH)
+    groups, rank = len(m), model.rank
+    spiked, functions = groups * rank, len(overlaps) - groups
+
+    def split(packed: Array) -> tuple[Array, Array, Array]:
+        """What belongs to zeta, psi and chi."""
+        return by_direction(packed[:spiked], rank), packed[functions:], packed[spiked:functions]
+
+    zeta, psi, chi = split(overlaps)
+    (V1, V2), (q1, q2) = unpack(values), unpack(q)
+    if math.isfinite(width):
+        uniform = m**2 / (width * np.array(model.fractions))
+        q1, q2 = q1 - np.diag(np.array(model.bulks) * uniform), q2 - uniform
+    return OrderParameters(
+        m=m,
+        zeta=zeta,
+        psi=psi,
+        q1=q1,
+        q2=q2,
+        V1=V1,
+        V2=V2,
+        conjugates=Conjugates(*unpack(conjugates), *unpack(hats), *split(forces)),
+        chi=chi,
+    )

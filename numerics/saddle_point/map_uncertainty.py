@@ -1,4 +1,4 @@
-"""What the errors of a gradient step's averages do to the errors of the solution.
+"""The effect of errors of a gradient step's averages on the solution.
 
 Spike, bulk and alignment of a stepped model are made of averages (`numerics.gaussian.coefficients.HermiteConstants`),
 the law of a network's bulk of further ones (`numerics.bulk.network_constants`). What is left of their errors belongs to

@@ -31,7 +31,7 @@ def solve_overlapping(network: Network) -> Solution:
         found = replace(
             found,
             converged=False,
-            status=f"not converged: a finer grid over the batch's averages may move the test error by {left:.1e}; take "
+            status=f"not converged: a finer grid over the batch's averages may move the test error by {left:.1e}; use "
             "a smoother activation or target, for example tanh and sin",
         )
     return replace(found, error_estimate=found.error_estimate + left, map_error=found.map_error + left)

@@ -22,15 +22,8 @@ from giantsteps.numerics.bulk.equivalent import upper_triangle
 from giantsteps.numerics.gaussian.coefficients import known_moments_of
 from giantsteps.numerics.gaussian.least_squares import RANK_TOLERANCE
 from giantsteps.numerics.gaussian.line_moments import on_line
-from giantsteps.numerics.gaussian.quadrature import (
-    Moments,
-    doublings,
-    integrand,
-    reach,
-    resolvable,
-    span,
-)
-from giantsteps.numerics.gaussian.spike_rule import Layer, half_length, layers, spacing, spike_rule
+from giantsteps.numerics.gaussian.quadrature import Moments, doublings, integrand, reach, resolvable, span
+from giantsteps.numerics.gaussian.spike_rule import Layer, followed, half_length, spike_rule
 from giantsteps.numerics.gaussian.squares import square_gap
 from giantsteps.numerics.gaussian.tensor_rule import Line, tensor_rule
 from giantsteps.numerics.models.given import OVERFLOW, within_reach
@@ -96,8 +89,8 @@ class Profile:
         """The nodes along a spike of one direction, (n,). Raises ModelError where there are more."""
         if self.rank > 1:
             raise ModelError(
-                f"this is built for a spike of one direction, and here it has {self.rank}: give one number per group "
-                "and one alignment, for example readout=(ReadoutGroup(1.0, 0.5), ReadoutGroup(-1.0, 0.5)), "
+                f"a spike of one direction is required, and this spike has {self.rank}: give one number per group and "
+                "one alignment, for example readout=(ReadoutGroup(1.0, 0.5), ReadoutGroup(-1.0, 0.5)), "
                 "alignment=0.8"
             )
         line: Array = self.nodes[0]
@@ -271,14 +264,13 @@ def _rule(lines: list[Line], refine: int, extra: float, even: bool, steps: Itera
     """Nodes (s, n) and weights (n,) of E over kappa for functions of the given lines."""
     if len(lines[0].direction) > 1:
         return tensor_rule(lines, len(lines[0].direction), refine, extra, even)
-    features = set(steps)
-    widest, reaches = WIDEST_SPACING, []
+    features, widest = set(steps), WIDEST_SPACING
+    length = half_length(reach(line.function, line.direction[0], line.variance, extra) for line in lines)
     for line in lines:
-        (slope,) = line.direction
-        features.update(layers(line.function, slope, line.variance, line.bias))
-        widest = min(widest, spacing(line.function, slope, line.variance))
-        reaches.append(reach(line.function, slope, line.variance, extra))
-    rule = spike_rule(tuple(sorted(features)), widest, half_length(reaches), refine, even, extra)
+        places, step = followed(line.function, line.direction[0], line.variance, line.bias, length)
+        features.update(places)
+        widest = min(widest, step)
+    rule = spike_rule(tuple(sorted(features)), widest, length, refine, even, extra)
     return rule.nodes[None, :], rule.weights
 
 

@@ -18,21 +18,20 @@ from giantsteps.numerics.saddle_point.level import (
     UNDECIDED,
     Bulk,
     Level,
-    check_tails,
-    extra_reach,
     refined,
     solve_on,
+    unpacked,
 )
 from giantsteps.numerics.saddle_point.map_uncertainty import SMALL, neighbours, relative_uncertainty, rounding_growth
-from giantsteps.numerics.saddle_point.packed import unpacked
 from giantsteps.numerics.saddle_point.profile import profile
+from giantsteps.numerics.saddle_point.ridgeless import check_tails, extra_reach
 
 
 def solve(model: Model, *, refine: int = 0, bulk: Bulk | None = None) -> Solution:
     """The saddle point, test error (25) and training error of a ridge readout.
 
     The rules of quadrature are refined until the test error stays put; `refine` asks for that many steps more.
-    `bulk` gives another deterministic equivalent at a ridge (`numerics.bulk.atoms`) in place of the model's own.
+    `bulk` gives another deterministic equivalent at a ridge (`numerics.bulk.given_bulk`) in place of the model's own.
     ridge = 0 is the limit from above. Raises ModelError where that limit diverges (the interpolation threshold) or is
     out of reach of double precision, and for another loss than the square one. Never raises for lack of convergence:
     `converged` and `status` say so.
@@ -50,9 +49,9 @@ def _solve(model: Model, refine: int, bulk: Bulk | None) -> Solution:
     moved += mapped
     fine = replace(fine, rounding=fine.rounding * rounding_growth(uncertain))
     if fine.regime.unit == 0.0:
-        check_tails(found.table, fine)
+        check_tails(found.table, fine.state.values)
     left = fine.left()
-    converged, status = judged(fine, left, moved, scale)
+    converged, status = judged(fine, left, moved, mapped, scale)
     return Solution(
         model=model,
         test_error=fine.test_error,
@@ -81,12 +80,17 @@ def _moved_by_the_map(model: Model, level: Level, uncertain: float, refine: int,
     return moved
 
 
-def judged(level: Level, left: float, moved: float, scale: float) -> tuple[bool, str]:
-    """Whether a solution is one, and the sentence that says what it is worth."""
+def judged(level: Level, left: float, moved: float, mapped: float, scale: float) -> tuple[bool, str]:
+    """Whether a solution is one, and the sentence that says what it is worth; `mapped` is part of `moved`."""
     if not level.converged or not left <= QUADRATURE_LIMIT:
         why = f"a residual of {left:.2e} is left" if level.converged else "Newton's method found no solution"
         return False, f"not converged: {why}; a larger ridge makes the problem better conditioned"
     if not moved <= QUADRATURE_LIMIT * scale:
+        if mapped > 0.5 * moved:
+            return False, (
+                "not converged: the errors of spike, bulk, alignment and the law of the bulk move the test error by "
+                f"{mapped:.1e}; a smaller eta or fewer gradient steps have smaller errors"
+            )
         return False, (
             f"not converged in the quadrature: finer rules still move the test error by {moved:.1e}; "
             "the activation or the target varies too fast for rules in double precision"

@@ -30,7 +30,7 @@ _MOST_CONTINUATIONS = 200
 
 
 class SpectrumError(ValueError):
-    """A point of the spectrum that continuation does not reach."""
+    """A point of the spectrum could not be computed: continuation does not reach it."""
 
 
 def is_inside(equations: Equations, solution: Solution) -> bool:

@@ -27,10 +27,10 @@ from giantsteps.numerics.models.model import Model, ModelError
 from giantsteps.numerics.models.notebook import Shown
 from giantsteps.numerics.saddle_point.profile import Profile, profile
 from giantsteps.numerics.spectrum.axis import Axis, SpectrumError, continued, mean_eigenvalue
+from giantsteps.numerics.spectrum.band_edges import LEAST_SHARE, Band, bands
 from giantsteps.numerics.spectrum.network import NetworkEquations, unbounded_labels
 from giantsteps.numerics.spectrum.outliers import Outlier, detached_eigenvalues, outliers_of
 from giantsteps.numerics.spectrum.point import Equations
-from giantsteps.numerics.spectrum.support import LEAST_SHARE, Band, bands
 
 __all__ = ["Spectrum", "SpectrumError", "atom_at_zero", "spectrum", "stieltjes"]
 
@@ -59,12 +59,12 @@ _MOST_GAPS = 30
 class Spectrum(Shown):
     """The limiting spectrum of Phi^T Phi/p.
 
-    edges: the intervals of the support, the last end infinite where the features are unbounded in variance.
-    x, density, cumulative: (N,), every interval with its ends; cumulative is the share of eigenvalues below x, atom
-    included. below_resolution: the share of positive eigenvalues under the first x, where the support reaches 0.
-    mass: atom_at_zero plus below_resolution plus the integral of the density, 1 up to mass_error, by which the panels
-    of the integral differ from the cumulative shares. mean_error: how far the integral of x is off the mean eigenvalue,
-    relative. outliers of size p; detached: isolated eigenvalues of O(1).
+    edges: the intervals of the support; the last end is infinite if the variance of the features is unbounded.
+    x, density, cumulative: (N,), with the ends of every interval; cumulative is the share of eigenvalues below x,
+    including the atom. below_resolution: the share of positive eigenvalues below the first x, if the support reaches 0.
+    mass: atom_at_zero + below_resolution + the integral of the density; it is 1 up to mass_error, the difference of the
+    integral from the cumulative shares. mean_error: the relative error of the mean eigenvalue. outliers: eigenvalues of
+    size p. detached: isolated eigenvalues of O(1).
     """
 
     edges: tuple[tuple[float, float], ...]
@@ -170,7 +170,7 @@ def atom_at_zero(model: Model) -> float:
 @lru_cache(maxsize=16)
 @within_reach
 def spectrum(model: Model) -> Spectrum:
-    """Density, edges, atom and outliers of a model; its ridge, target and noise play no part."""
+    """Density, edges, atom and outliers of a model; its ridge, target and noise have no effect."""
     equations = equations_of(model)
     atom = atom_at_zero(model)
     # The mean of the eigenvalues that are not zero.
@@ -218,13 +218,13 @@ def _variances(table: Profile) -> Array:
 
 
 def _vanishing(table: Profile) -> bool:
-    """Whether features saturate along the spike: then some samples have eigenvalues as small as one likes."""
+    """Whether features saturate along the spike: then some eigenvalues are arbitrarily small."""
     variance = _variances(table)
     return bool(min(variance[0], variance[-1]) < 1e-9 * np.max(variance))
 
 
 def _unbounded(table: Profile, model: Model) -> bool:
-    """Whether the variance grows along the spike: then some samples have eigenvalues as large as one likes.
+    """Whether the variance grows along the spike: then some eigenvalues are arbitrarily large.
 
     It has to grow within reach, and still far out: that of relu goes from 0 to 1 and stays, however wide that step is.
     """

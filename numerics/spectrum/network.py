@@ -222,5 +222,5 @@ def label_line(target: Activation, noise: float, centre: float = 0.0) -> Panels:
 
 
 def unbounded_labels(model: Model) -> bool:
-    """Whether labels are as large as one likes: then so are eigenvalues of B."""
+    """Whether labels are unbounded: then so are the eigenvalues of B."""
     return model.noise > 0.0 or integrand(model.target).degree > 0.0 or integrand(model.target).rate > 0.0

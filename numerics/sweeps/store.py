@@ -1,4 +1,4 @@
-"""The results of a sweep in one SQLite file, which is valid at any moment.
+"""The results of a sweep in one SQLite file, which is valid at all times.
 
 A chunk is one transaction: it is in the file whole or not at all, also after the writer was killed. SQLite keeps its
 default rollback journal, so that there is one file to copy once nobody writes; after a kill the next reader rolls back

@@ -112,7 +112,7 @@ class Sweep:
         if self.mode == "zip" and len(lengths) > 1:
             found = ", ".join(f"{axis.name} has {len(axis.values)}" for axis in self.swept)
             raise SweepError(
-                f"a zip needs as many values of one swept parameter as of the other, and {found}; take for example "
+                f'mode = "zip" requires swept parameters of equal length, but {found}: use for example '
                 'alpha = [1, 2] with ridge = [0.1, 0.2], or mode = "product"'
             )
         if len(self) > MOST_POINTS:
@@ -265,8 +265,8 @@ def _check_loss(sweep: Sweep) -> None:
         raise SweepError(str(error)) from None
     if sweep.loss != "square" and sweep.simulated:
         raise SweepError(
-            f'loss = "{sweep.loss}" is built for the theory in a sweep, and kind is "{sweep.kind}": take for example '
-            'kind = "theory", or giantsteps compare for one model'
+            f'kind = "{sweep.kind}" requires the square loss, and loss is "{sweep.loss}": use kind = "theory", or '
+            "giantsteps compare for one model"
         )
 
 
@@ -294,4 +294,4 @@ def _check_experiment(sweep: Sweep) -> None:
             "eta = 3"
         )
     if experiment.kind != "network" and sweep.bulk_model == "network":
-        raise SweepError('a network\'s own bulk is simulated by its step: take kind = "network" under [simulation]')
+        raise SweepError('bulk_model = "network" requires kind = "network" under [simulation]')

@@ -8,7 +8,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from giantsteps.reports.answers.certificates import check_options
 from giantsteps.reports.command_line.console import Output, table
 from giantsteps.reports.command_line.problems import InputProblem, shown
 from giantsteps.reports.command_line.request import Request
@@ -45,7 +44,7 @@ def range_of(options: Mapping[str, Any]) -> Range | None:
         found.append(Range(name, low, high))
     if len(found) > 1:
         raise InputProblem(
-            f"--certify was given ranges of {' and '.join(along.name for along in found)}; it takes one, for example "
+            f"--certify was given ranges of {' and '.join(along.name for along in found)}; it accepts one, for example "
             "--alpha 1:2"
         )
     return found[0] if found else None
@@ -56,7 +55,6 @@ def branch(asked: Request, along: Range, digits: int | None, out: Output, second
     from giantsteps.numerics.certificates.ranges.branch import certify_branch
     from giantsteps.numerics.models.model import ModelError
 
-    check_options(asked, True, False)
     if digits is not None:
         raise InputProblem(
             f"--digits {digits} was given with the range {along.low:g}:{along.high:g} of {along.name}; it takes one "

@@ -5,35 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from giantsteps.reports.command_line.problems import InputProblem
-from giantsteps.reports.command_line.request import Request
 
 if TYPE_CHECKING:
     from giantsteps.numerics.certificates.certify import Certificate
     from giantsteps.numerics.models.model import Model
 
 _VALUES = ("test_error", "training_error", "m", "zeta", "psi", "q1", "q2", "V1", "V2")
-
-
-def check_options(asked: Request, certify: bool, digits: bool) -> None:
-    """Both are for one point of the square loss. Raises InputProblem."""
-    for option, given in (("--certify", certify), ("--digits", digits)):
-        if not given:
-            continue
-        if asked.law is not None:
-            raise InputProblem(
-                "--certify and --digits are for one readout group, and a density was given; leave --readout away, or "
-                "them"
-            )
-        if asked.swept:
-            raise InputProblem(
-                f"{option} was given with a sweep over {', '.join(asked.swept)}; it takes one point, for example "
-                "--alpha 1.5"
-            )
-        if asked.loss != "square" or asked.learned_bias:
-            what = "--bias learned" if asked.learned_bias else f"--loss {asked.loss}"
-            raise InputProblem(
-                f"{option} was given with {what}; it takes the square loss and a given bias, for example --loss square"
-            )
 
 
 def extras(model: Model, certify: bool, digits: int | None) -> tuple[dict[str, Any], list[tuple[str, str]], bool]:
@@ -61,7 +38,9 @@ def _any_precision(model: Model, digits: int) -> tuple[dict[str, Any], list[tupl
 
     try:
         document = solve(model, digits=digits).to_dict()
-    except (ModelError, PrecisionError) as reason:
+    except ModelError as reason:
+        raise InputProblem(str(reason)) from None
+    except PrecisionError as reason:
         status = f"not reached: {reason}"
         return {"status": status, "digits": digits}, [(f"{digits} digits", status)], False
     names = [*_VALUES, *(["chi"] if "chi" in document else [])]

@@ -109,17 +109,18 @@ def compare(
     executor: Executor | None = None,
     progress: Callable[[int], None] | None = None,
 ) -> Compared:
-    """Simulate at each dimension, solve at the realised ratios, extrapolate; `progress` gets the experiments done.
+    """Compare theory and simulation: simulate at each dimension, solve at the realised ratios, extrapolate in 1/d.
 
-    With `learned`, theory and every experiment learn a bias beside the readout; where the limit of the training energy
-    has several minima, in the basin of the lowest, and the energies of the basins are compared as well.
+    `progress` is called with the number of experiments done. With `learned`, theory and experiments also learn a bias.
+    If the limiting training energy has several minima, the comparison is in the basin of the lowest one, and the
+    energies of the basins are compared too.
 
     Raises SimulationError and ModelError.
     """
     subject, kind = drawn_as(subject, kind)
     found = learned_bias(_model(subject, kind)) if learned else None
     basins = found.basins() if found is not None and len(found.ranked) > 1 else None
-    # Before anything is simulated: what the theory is not built for is refused here.
+    # Models that the theory does not support are refused here, before any simulation.
     limit = predict(_model(subject, kind), learned=learned, basins=basins)
     simulations: list[Simulation] = []
     given: dict[str, Any] = {"seeds": seeds, "seed": seed, "kind": kind, "learned": learned, "basins": basins}

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, cast
 from giantsteps.numerics.models.documents import finite
 from giantsteps.numerics.models.parameters import ModelError
 from giantsteps.reports.command_line.console import number
-from giantsteps.reports.command_line.problems import InputProblem, not_built
+from giantsteps.reports.command_line.problems import InputProblem
 
 if TYPE_CHECKING:
     from giantsteps.numerics.models.solution import Solution
@@ -32,7 +32,7 @@ def names_of(option: str, text: str) -> tuple[str, ...]:
 def check_gradient(asked: Request) -> None:
     """Raises InputProblem for a learned bias, which moves with every number."""
     if asked.learned_bias:
-        raise not_built("--gradient with --bias learned", "quenched biases are, for example --bias 0.3:1")
+        raise InputProblem("--gradient requires quenched biases, not --bias learned: use for example --bias 0.3:1")
 
 
 def gradient_json(solution: Solution | SolvedPoint | str, names: tuple[str, ...], swept: bool) -> dict[str, Any]:

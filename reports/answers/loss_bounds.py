@@ -22,7 +22,7 @@ _GROWS = "the loss falls towards the bound as the output grows without limit, an
 def bounds_json(model: Model, step: Callable[[], None], width: int) -> dict[str, Any]:
     """Both bounds and the best ridge, with its value at the width; of another loss the other bounds that hold beside.
 
-    Raises ModelError where the loss is not built for the model.
+    Raises ModelError if the loss is not supported for the model.
     """
     from giantsteps.numerics.bounds.any_loss import RIDGES
     from giantsteps.numerics.bounds.of_model import bounds

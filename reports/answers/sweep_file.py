@@ -92,7 +92,8 @@ def sweep_of(document: Mapping[str, Any]) -> Sweep:
     """The sweep of a document as TOML delivers it. Raises InputProblem."""
     from giantsteps.numerics.models.model import UNIFORM
     from giantsteps.numerics.sweeps.sweep import Sweep, SweepError
-    from giantsteps.reports.command_line.options import STEP, WIDTHS, expression_of, groups_of
+    from giantsteps.reports.command_line.options import WIDTHS
+    from giantsteps.reports.command_line.request import STEP, expression_of, groups_of
 
     _check_keys(document, (*TEXTS, *RULES, "width", "same_batch", "simulation"), "a sweep file")
     if not isinstance(document.get("same_batch", False), bool):

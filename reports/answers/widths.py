@@ -11,13 +11,7 @@ from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from giantsteps.numerics.models.documents import (
-    OTHER_ERRORS,
-    apart_points,
-    apart_sentence,
-    at_width_json,
-    is_apart,
-)
+from giantsteps.numerics.models.documents import OTHER_ERRORS, apart_points, apart_sentence, at_width_json, is_apart
 from giantsteps.reports.command_line.console import number
 
 if TYPE_CHECKING:

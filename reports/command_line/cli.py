@@ -18,7 +18,7 @@ from giantsteps.reports.command_line import completion
 from giantsteps.reports.command_line.extras import missing
 from giantsteps.reports.command_line.machine import signals, streams
 from giantsteps.reports.command_line.machine.pace import steady
-from giantsteps.reports.command_line.parameters import suggested
+from giantsteps.reports.command_line.options import suggested
 from giantsteps.reports.command_line.problems import BROKEN_PIPE, INTERNAL, INTERRUPTED, UNUSABLE, InputProblem, shown
 
 if TYPE_CHECKING:
@@ -26,15 +26,15 @@ if TYPE_CHECKING:
 
 # Name, which is that of its module too, and one line of help: the help of the group must not import the commands.
 COMMANDS: dict[str, str] = {
-    "report": "regenerate the whole derivation report (the main job)",
+    "report": "regenerate the whole report: claims, derivations, studies",
     "verify": "run the ledger of claims and print the verdicts",
-    "claims": "list the claims, or show one of them whole",
-    "errata": "formulas that do not hold as our sources have them",
+    "claims": "list the claims, or show one in full",
+    "errata": "formulas of our sources that do not hold as printed",
     "activation": "examine an activation: coefficients, closed forms, proofs, bounds",
     "solve": "order parameters, training and test error, by the theory",
     "simulate": "a finite-size experiment: mean and standard error",
-    "compare": "theory beside simulation, with a verdict",
-    "bounds": "what no ridge can beat, and the best ridge",
+    "compare": "compare theory and simulation, with a verdict",
+    "bounds": "bounds on the test error over the ridge, and the best ridge",
     "spectrum": "the spectrum of the feature matrix: density, edges, outliers",
     "sweep": "a grid of models from a file, resumable, on one machine or a cluster",
 }
@@ -237,7 +237,7 @@ def usage_sentence(error: click.UsageError, args: Sequence[str]) -> str:
         return usage_sentence(error, cli, "giantsteps", {})
     commands = {known: named(known) for known in COMMANDS}
     if isinstance(error, click.NoSuchOption) and args[0] == error.option_name:
-        return f"{args[0]} stands before the command; options follow it, for example giantsteps {name} --help"
+        return f"{args[0]} was given before the command; options come after it, for example giantsteps {name} --help"
     others = {known: options_of(command) for known, command in commands.items() if known != name}
     return usage_sentence(error, commands[name], f"giantsteps {name}", others)
 

@@ -120,7 +120,7 @@ def bad_option(error: click.BadOptionUsage, command: click.Command) -> str:
     if not isinstance(option, click.Option):
         return " ".join(error.format_message().split()).rstrip(".")
     if option.is_flag:
-        return f"{name} was given a value and takes none"
+        return f"{name} was given a value but accepts none"
     followed = re.search(r"followed by (--[\w-]+)", error.message)
     given = f"no value, but is followed by {followed[1]}" if followed else "no value"
     rule = RULES.get(name.lstrip("-"))

@@ -1,7 +1,7 @@
-"""What ends a command early, and with which exit code.
+"""Errors that end a command, and exit codes.
 
 Exit codes are public: 0 done and verified; 1 a claim refuted, a mutant not refuted, a check failed, or drift; 2
-unusable input or an option that is not built yet; 3 something inconclusive or not converged; 4 an internal error.
+unusable input or an unsupported option; 3 something inconclusive or not converged; 4 an internal error.
 """
 
 from __future__ import annotations
@@ -36,12 +36,12 @@ def shown(text: str, longest: int = 60) -> str:
 
 
 def not_built(what: str, instead: str = "") -> InputProblem:
-    """The problem of asking for a part of the command line that does not exist yet."""
-    return InputProblem(f"{what} is not built yet" + (f"; {instead}" if instead else ""))
+    """The refusal of an option that is not supported yet."""
+    return InputProblem(f"{what} is not supported yet" + (f"; {instead}" if instead else ""))
 
 
 def check_writable(directory: Path, option: str = "--out") -> None:
-    """Raises InputProblem where the report could not be written: better before minutes of work than after them."""
+    """Raises InputProblem if the report could not be written, before minutes of work."""
     from tempfile import TemporaryFile
 
     try:

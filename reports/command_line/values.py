@@ -1,4 +1,4 @@
-"""Numbers and sweeps of numbers from the command line: 0.5, START:STOP:COUNT, log:START:STOP:COUNT, a,b,c."""
+"""What one option may be: numbers and sweeps (0.5, START:STOP:COUNT, log:START:STOP:COUNT, a,b,c), readouts, biases."""
 
 from __future__ import annotations
 
@@ -8,12 +8,21 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import product
+from typing import TYPE_CHECKING
 
 from giantsteps.reports.command_line.problems import InputProblem, not_built, shown
+
+if TYPE_CHECKING:
+    from giantsteps.numerics.models.model import ReadoutGroup
+    from giantsteps.numerics.models.readout_law import ReadoutLaw
 
 _NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d{1,4})?", re.ASCII)
 LONGEST = 4000  # characters of one option
 MOST_POINTS = 100_000
+# A vocabulary is finite and small: the cost of a solve grows like the sixth power of its size.
+MOST_GROUPS = 12
+# Directions of the spike: a rule in three dimensions has a hundred thousand nodes.
+MOST_COMPONENTS = 3
 LARGEST_DIMENSION, MOST_SEEDS = 100_000, 100_000  # of experiments
 
 
@@ -95,14 +104,12 @@ def parse_values(name: str, text: str) -> Values:
 
 
 def parse_schedule(name: str, text: str) -> tuple[float, ...]:
-    """The numbers of "2/1/0.5", one per gradient step; none where there is no "/". Raises InputProblem."""
+    """The numbers of "2/1/0.5", one per gradient step. Raises InputProblem."""
     parts = [part.strip() for part in text.split("/")]
-    if len(parts) == 1 or len(text) > LONGEST:
-        return ()
     if any(parse_number(part) is None for part in parts):
         raise InputProblem(
-            f"--{name} was given {shown(text)}; one number per gradient step, joined by /, is no sweep, for example "
-            f"--{name} 2/1 --steps 2"
+            f"--{name} was given {shown(text)}; accepted is one number, or one number for each gradient step joined by "
+            f"/ (no sweep), for example --{name} 2/1 --steps 2"
         )
     return tuple(parse_values(name, part).values[0] for part in parts)
 
@@ -197,3 +204,94 @@ def parse_wholes(name: str, text: str, least: int, most: int, example: str) -> t
             f"accepted, for example --{name} {example}"
         )
     return tuple(int(part) for part in parts)
+
+
+def components(name: str, text: str | None) -> tuple[float, ...]:
+    """The numbers joined by "/"; none where there is no "/"."""
+    if text is None or "/" not in text:
+        return ()
+    numbers = [parse_number(part.strip()) for part in text.split("/")]
+    found = tuple(number for number in numbers if number is not None)
+    if len(found) < len(numbers) or len(found) > MOST_COMPONENTS:
+        raise InputProblem(
+            f"--{name} was given {shown(text)}; the components of a spike of several directions are at most "
+            f"{MOST_COMPONENTS} numbers joined by /, and are no sweep, for example --{name} 0.6/0.5"
+        )
+    return found
+
+
+def parse_bias(text: str) -> tuple[tuple[float, float], ...]:
+    """The pairs of "bias:fraction,...", fractions normalised to add up to 1. Raises InputProblem."""
+    accepted = (
+        "learned, or bias:fraction separated by commas, fractions that add up to 1, for example "
+        '--bias "0.3:0.5,-0.3:0.5"'
+    )
+    given, pairs = f"--bias was given {shown(text)}", []
+    for part in text.split(",")[: MOST_GROUPS + 1]:
+        numbers = [parse_number(field.strip()) for field in part.split(":")]
+        found = [number for number in numbers if number is not None]
+        if len(numbers) != 2 or len(found) != 2 or not 0.0 < found[1] <= 1.0:
+            raise InputProblem(f"{given}; accepted is {accepted}")
+        pairs.append((found[0], found[1]))
+    total = _whole([fraction for _, fraction in pairs], given, accepted)
+    return tuple((value, fraction / total) for value, fraction in pairs)
+
+
+def parse_readout(text: str) -> tuple[ReadoutGroup, ...]:
+    """The groups of "u:fraction[:bulk[:bias]],...", an empty bulk being not given. Raises InputProblem."""
+    from giantsteps.numerics.models.model import ReadoutGroup
+
+    accepted = (
+        "u:fraction[:bulk[:bias]] for each group, separated by commas, fractions that add up to 1, the bulk may be "
+        'empty before a bias, u one number or components joined by /, for example --readout "1:0.5,-1:0.5"'
+    )
+    given, groups = f"--readout was given {shown(text)}", []
+    for part in text.split(",")[: MOST_GROUPS + 1]:
+        fields = [field.strip() for field in part.split(":")]
+        further = components("readout", fields[0])[1:]
+        fields[0] = fields[0].split("/")[0].strip()
+        left_empty = len(fields) == 4 and not fields[2]
+        if left_empty:
+            fields[2] = "1"
+        numbers = [parse_number(field) for field in fields]
+        if not 2 <= len(fields) <= 4 or any(number is None for number in numbers):
+            raise InputProblem(f"{given}; accepted is {accepted}")
+        found = [number for number in numbers if number is not None]
+        weight, fraction = found[:2]
+        bulk = found[2] if len(found) > 2 and not left_empty else None
+        bias = found[3] if len(found) > 3 else 0.0
+        if not 0.0 < fraction <= 1.0 or (bulk is not None and bulk <= 0.0):
+            raise InputProblem(
+                f"{given}, where a fraction is not in (0, 1] or a bulk is not positive; accepted is {accepted}"
+            )
+        groups.append(ReadoutGroup(weight, fraction, bulk, bias, further))
+    if len(groups) > MOST_GROUPS:
+        raise InputProblem(f"--readout was given more than {MOST_GROUPS} groups; accepted is {accepted}")
+    _whole([group.fraction for group in groups], given, accepted)
+    return tuple(groups)
+
+
+def _whole(fractions: Sequence[float], given: str, accepted: str) -> float:
+    """The sum of the fractions, one up to rounding. Raises InputProblem where it is not."""
+    total = sum(fractions)
+    if abs(total - 1.0) > 1e-9:
+        raise InputProblem(f"{given}, whose fractions add up to {total:g}; accepted is {accepted}")
+    return total
+
+
+# Letters of a size at which squares and cubes of parameters stay inside double precision.
+_SMALLEST, _LARGEST = 1e-6, 1e6
+
+
+def law_of(text: str) -> ReadoutLaw:
+    """The law that --readout names, as normal, normal:SCALE, uniform or uniform:SCALE. Raises InputProblem."""
+    from giantsteps.numerics.models.readout_law import LAWS, ReadoutLaw
+
+    name, _, scale = (part.strip() for part in text.partition(":"))
+    value = parse_number(scale) if ":" in text else 1.0
+    if name not in LAWS or value is None or not _SMALLEST <= value <= _LARGEST:
+        raise InputProblem(
+            f"--readout was given {text[:60]!a}; a density is normal:SCALE (standard deviation) or uniform:SCALE "
+            "(half-width), with SCALE from 1e-6 to 1e6 (default 1), for example --readout normal:0.8"
+        )
+    return ReadoutLaw(name, value)

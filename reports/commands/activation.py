@@ -14,9 +14,9 @@ from giantsteps.derivations.expressions.named import function_names
 from giantsteps.numerics.models.parameters import ModelError
 from giantsteps.reports.command_line.console import Output, provenance
 from giantsteps.reports.command_line.misuse import taking_values
-from giantsteps.reports.command_line.options import common_options, expression_of
-from giantsteps.reports.command_line.parameters import option, seconds, single, whole
+from giantsteps.reports.command_line.options import common_options, option, seconds, single, whole
 from giantsteps.reports.command_line.problems import DONE, UNDECIDED, InputProblem
+from giantsteps.reports.command_line.request import expression_of
 
 if TYPE_CHECKING:
     from giantsteps.derivations.activations.activation import Activation
@@ -33,15 +33,14 @@ Examples:
   giantsteps activation sin --latex
 
 Examine an activation: parity, breakpoints, growth, Hermite coefficients as certified balls, closed forms with their
-proof (or why there is none), bounds on the test error, and whether a gradient step gives it a spike.
+proofs (or the reason why there is none), bounds on the test error, and whether a gradient step makes a spike.
 
-An EXPR is a formula in z; a name alone (tanh, relu, sign, erf, sin, gelu, he3 ...) means that function of z. By
-default the target is the activation itself, spike 1, bulk 1. The work is limited by counted operations, some ten
-seconds: the same command gives the same answer on a busy machine. What they leave undecided or unfinished is named,
-with exit code 3.
+EXPR is a formula in z; a name alone (tanh, relu, sign, erf, sin, gelu, he3 ...) means that function of z. Defaults: the
+target is the activation itself, spike 1, bulk 1. The work is limited by a count of operations (about ten seconds), so
+that the answer does not depend on the load of the machine. Results that are undecided at this limit are listed, with
+exit code 3.
 
-The functions: {function_names()}. docs/model.md says what each means and under which other names PyTorch, JAX and Keras
-have it.
+Functions: {function_names()}. docs/model.md defines each and lists their names in PyTorch, JAX and Keras.
 """
 
 # The operations that the curves may take: about a second.

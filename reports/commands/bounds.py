@@ -1,4 +1,4 @@
-"""giantsteps bounds: what no ridge can beat, what the best ridge does, and the best learning rate."""
+"""giantsteps bounds: bounds on the test error over the ridge, the best ridge, and the best learning rate."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from giantsteps.numerics.models.documents import is_apart
 from giantsteps.numerics.models.parameters import ModelError
 from giantsteps.reports.answers.widths import apart_line, shown
 from giantsteps.reports.command_line.console import Output, finite, number, table
-from giantsteps.reports.command_line.options import EXPRESSIONS, common_options, model_options, request, width_option
+from giantsteps.reports.command_line.options import EXPRESSIONS, common_options, model_options, width_option
 from giantsteps.reports.command_line.problems import DONE, UNDECIDED, InputProblem, not_built
-from giantsteps.reports.command_line.request import NO_BEST_BIAS, Request
+from giantsteps.reports.command_line.request import NO_BEST_BIAS, Request, request
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -28,27 +28,27 @@ Examples:
   giantsteps bounds --activation tanh --target sign --alpha 2 --beta 1 --ridge 0.1 --spike 1 --bulk 1 --alignment 1 \\
       --loss absolute --noise 0.3
 
-The least test error over the ridge lies between the lower bound (no features of this kind do better) and the upper
-bound (the error at infinite ridge); the best ridge is found by a scan and a refinement of every dip. With another
---loss all three are of that loss per test sample, label noise included; beside them stands the square bound on the mean
-squared error, which holds whatever the loss, and for targets in {{-1, 1}} the classification error at infinite ridge,
-above the least over the ridge. All bounds are limits of infinite width.
+Bounds on the least test error over the ridge. No features of this kind do better than the lower bound; the upper bound
+is the error at infinite ridge. The best ridge is found by a scan and a refinement of each local minimum. With another
+--loss all three are averages of that loss per test sample, label noise included. The output then also has the lower
+bound on the mean squared error, which holds for any loss, and for targets in {{-1, 1}} the classification error at
+infinite ridge, an upper bound on its minimum over the ridge. All bounds are limits of infinite width.
 
 --optimise-eta finds three learning rates by such scans: those of least test error at the given ridge, of least upper
-and of least lower bound. --optimise-spike does the same for both bounds over the spike at the bulk and alignment given.
-What they find is a local minimum in double precision, not certified, or the end of the scan.
+bound and of least lower bound. --optimise-spike minimises both bounds over the spike at the given bulk and alignment.
+Each result is a local minimum in double precision, not certified, or the end of the scan.
 
-The least error has its value at a width of 1000 neurons beside it (--width P for another), as giantsteps solve has.
+The least error is also given at a width of 1000 neurons (--width P for another), as in giantsteps solve.
 
 {EXPRESSIONS}
-Exit code 3 if a point did not converge; all points are printed all the same.
+Exit code 3 if a point did not converge; all points are printed.
 """
 
 
 @click.command(help=HELP)
 @model_options
-@click.option("--optimise-eta", is_flag=True, help="Find the best learning rates too (needs --alpha0 and --eta).")
-@click.option("--optimise-spike", is_flag=True, help="Find the spikes of the least bounds too (needs --spike).")
+@click.option("--optimise-eta", is_flag=True, help="Also find the best learning rates (requires --alpha0 and --eta).")
+@click.option("--optimise-spike", is_flag=True, help="Also find the spikes of least bounds (requires --spike).")
 @width_option
 @common_options
 def bounds(out: Output, optimise_eta: bool, optimise_spike: bool, width: int, **options: Any) -> int:
@@ -56,7 +56,7 @@ def bounds(out: Output, optimise_eta: bool, optimise_spike: bool, width: int, **
     asked = request(options)
     if (optimise_eta or optimise_spike) and asked.loss != "square":
         given = "--optimise-eta" if optimise_eta else "--optimise-spike"
-        raise not_built(f"{given} with --loss {asked.loss}", "it takes the square loss, --loss square")
+        raise not_built(f"{given} with --loss {asked.loss}", "it requires --loss square")
     if optimise_spike and asked.has_step:
         raise InputProblem(
             "--optimise-spike was given with --alpha0 and --eta, which fix the spike; it needs --spike, --bulk and "
@@ -70,15 +70,13 @@ def bounds(out: Output, optimise_eta: bool, optimise_spike: bool, width: int, **
     if (optimise_eta or optimise_spike) and asked.learned_bias:
         given = "--optimise-eta" if optimise_eta else "--optimise-spike"
         raise not_built(
-            f"{given} with --bias learned", 'it takes quenched biases, for example --bias "0.3:0.5,-0.3:0.5"'
+            f"{given} with --bias learned", 'it requires quenched biases, for example --bias "0.3:0.5,-0.3:0.5"'
         )
     if asked.learned_bias and asked.loss != "square":
         raise not_built(
             f"--bias learned with --loss {asked.loss} for bounds", 'quenched biases are, for example --bias "0.3:1"'
         )
     models = asked.models()
-    out.warn([model for _, model in models])
-    out.tell_groups(options, asked.groups)
 
     from giantsteps.reports.answers.loss_bounds import bounds_json
     from giantsteps.reports.answers.optima import best_bounds_json, best_eta_json
@@ -100,6 +98,8 @@ def bounds(out: Output, optimise_eta: bool, optimise_spike: bool, width: int, **
             except ModelError as error:
                 raise InputProblem(str(error)) from None
             results.append((point, finite(document, reason)))
+    out.warn([model for _, model in models])
+    out.tell_groups(options, asked.groups)
     documents = [document for _, document in results]
     out.tell_points("bounds", asked, documents, lambda: _text(results, asked, width))
     failed = [document for document in documents if not document["converged"]]

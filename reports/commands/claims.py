@@ -1,20 +1,20 @@
-"""giantsteps claims: what is claimed, where it comes from, how it is checked; nothing is run."""
+"""giantsteps claims: list claims with source, checks and verdict; nothing is run."""
 
 from __future__ import annotations
 
-import re
 import textwrap
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from giantsteps.reports.command_line.claim_ids import beginning_with, find
 from giantsteps.reports.command_line.console import Output, provenance, table, verdict_text
 from giantsteps.reports.command_line.options import common_options
 from giantsteps.reports.command_line.problems import DONE, InputProblem
 from giantsteps.reports.text.plain_formulas import plain, readable
 from giantsteps.reports.text.words import (
-    LEAVES,
+    ASSUMPTIONS,
     by_fiat,
     caught_lines,
     evidence_line,
@@ -27,9 +27,6 @@ from giantsteps.reports.text.words import (
 if TYPE_CHECKING:
     from giantsteps.verify.protocol.claim import Claim
 
-# Ids that a message names.
-MOST_MEANT = 6
-
 HELP = """\b
 Examples:
   giantsteps claims
@@ -39,25 +36,25 @@ Examples:
   giantsteps claims --leaves
   giantsteps claims --json
 
-List the claims (those whose ids begin with CLAIM, or whose source names the equation of that number), or show one
-whole: statement, source, assumptions, dependencies, evidence, mutants. One claim is shown as the committed ledger has
-it. In a list verdicts are those of the committed ledger, and UNTESTED where the statement has changed since;
-`giantsteps verify` runs the checks. With --leaves: what the theorems of the committed ledger stand on, each hypothesis,
-lemma, part of the model and definition with its claim, its test and the number of claims that rest on it.
+List the claims whose ids begin with CLAIM, or whose source has the equation of that number. A single claim is shown in
+full: statement, source, assumptions, dependencies, evidence, mutants. All verdicts are those of the committed ledger,
+and UNTESTED if the statement has changed since; `giantsteps verify` runs the checks. --leaves lists the assumptions of
+all theorems of the committed ledger: each hypothesis, lemma, part of the model and definition, with its claim, its test
+and the number of claims that rest on it.
 """
 
 
 @click.command(help=HELP)
 @click.argument("claim", required=False)
-@click.option("--leaves", is_flag=True, help="What the theorems stand on, in place of the claims.")
+@click.option("--leaves", is_flag=True, help="List the assumptions of the theorems instead of the claims.")
 @common_options
 def claims(out: Output, claim: str | None, leaves: bool) -> int:
-    """List the claims, or one, or the leaves of their theorems; the exit code."""
+    """List the claims, or one, or the assumptions of their theorems; the exit code."""
     named = {} if claim is None else {"claim": claim}
     if leaves:
-        listed = _leaves(claim)
+        listed = _assumptions(claim)
         document = {"leaves": listed, "provenance": provenance("claims", {"leaves": True} | named)}
-        out.tell(document, lambda: leaves_text(listed))
+        out.tell(document, lambda: assumptions_text(listed))
         return DONE
     documents = None if claim is None else on_record(claim)
     if documents is None:
@@ -78,34 +75,34 @@ def claims(out: Output, claim: str | None, leaves: bool) -> int:
     return DONE
 
 
-def _leaves(claim: str | None) -> list[dict[str, Any]]:
-    """What the theorems of the claims whose ids begin so stand on, or all theorems."""
+def _assumptions(claim: str | None) -> list[dict[str, Any]]:
+    """The assumptions of the theorems of the claims whose ids begin so, or of all theorems."""
     from giantsteps.reports.text.ledger_files import committed
 
     ledger = committed() or {}
     if "leaves" not in ledger:
-        raise InputProblem("the committed ledger has no leaves yet; `giantsteps report` makes it again, with them")
+        raise InputProblem("the committed ledger lists no assumptions; `giantsteps report` writes them")
     ids = None if claim is None else beginning_with([entry["id"] for entry in ledger["claims"]], claim)
     if ids == []:
         raise InputProblem(
             f"no claim is called {str(claim)[:80]!a}; `giantsteps claims` lists those accepted, which may be cut "
             "short, for example giantsteps claims --leaves result-3-3"
         )
-    return [leaf for leaf in ledger["leaves"] if ids is None or set(leaf["claims"]) & set(ids)]
+    return [assumed for assumed in ledger["leaves"] if ids is None or set(assumed["claims"]) & set(ids)]
 
 
-def leaves_text(listed: Sequence[Mapping[str, Any]]) -> str:
-    """What theorems stand on, kind by kind: names, statements, claim or reference, test, and how many rest on it."""
+def assumptions_text(listed: Sequence[Mapping[str, Any]]) -> str:
+    """Assumptions by kind: names, statements, claim or reference, test, and the number of claims that rest on each."""
     lines = []
-    for kind, plural in LEAVES.items():
-        of_kind = [leaf for leaf in listed if leaf["kind"] == kind]
+    for kind, plural in ASSUMPTIONS.items():
+        of_kind = [assumed for assumed in listed if assumed["kind"] == kind]
         lines += [f"{len(of_kind)} {plural}", ""]
-        for leaf in of_kind:
-            count = len(leaf["claims"])
-            lines.append(f"  {readable('; '.join(leaf['names']))}   ({count} claim{'s' * (count != 1)})")
-            lines += [f"      {plain(statement)}" for statement in leaf["statements"]]
-            lines += textwrap.wrap(leaf["claim"] or "; ".join(leaf["references"]), 110, **_INDENTED)
-            lines += [f"      test {leaf['test']}"] if leaf["test"] else []
+        for assumed in of_kind:
+            count = len(assumed["claims"])
+            lines.append(f"  {readable('; '.join(assumed['names']))}   ({count} claim{'s' * (count != 1)})")
+            lines += [f"      {plain(statement)}" for statement in assumed["statements"]]
+            lines += textwrap.wrap(assumed["claim"] or "; ".join(assumed["references"]), 110, **_INDENTED)
+            lines += [f"      test {assumed['test']}"] if assumed["test"] else []
         lines += [""] if of_kind else []
     return "\n".join(lines).rstrip()
 
@@ -125,54 +122,6 @@ def on_record(id_: str) -> list[dict[str, Any]] | None:
     ledger = committed() or {"claims": []}
     found = [entry for entry in ledger["claims"] if entry["id"] == id_.strip()]
     return [{key: entry.get(key) for key in KEYS} for entry in found] or None
-
-
-def beginning_with(ids: Sequence[str], text: str) -> list[str]:
-    """The id that a text is, or else all ids that begin with it; none for an empty text."""
-    given = text.strip()
-    return [given] if given in ids else [id_ for id_ in ids if given and id_.startswith(given)]
-
-
-def find(known: Sequence[Claim], id_: str) -> list[Claim]:
-    """The claim called ``id_``, those whose ids begin so, or those of an equation, as of "(9)" or "eq. 9".
-
-    Raises InputProblem naming those that may be meant.
-    """
-    ids = beginning_with([claim.id for claim in known], id_) or of_equation(known, id_)
-    if ids:
-        return [claim for claim in known if claim.id in ids]
-    if re.fullmatch(_EQUATION, id_.strip().lower()):
-        numbers_ = [number for claim in known for number in claim.source.equations]
-        raise InputProblem(
-            f"no claim is of equation {id_[:80]!a}: those of ({min(numbers_)}) to ({max(numbers_)}) have one, for "
-            'example giantsteps claims "(9)"'
-        )
-    close = meant(known, id_.strip().lower())
-    if len(close) > MOST_MEANT:
-        close = [*close[:MOST_MEANT], "..."]
-    raise InputProblem(
-        f"no claim is called {id_[:80]!a}; `giantsteps claims` lists those accepted, which may be cut short, for "
-        f"example {', '.join(close)}"
-    )
-
-
-_EQUATION = r"(?:eq(?:uation|n)?)?[.\s-]*\(?(\d{1,4})\)?"
-
-
-def of_equation(known: Sequence[Claim], text: str) -> list[str]:
-    """The ids of the claims that cover the equation whose number a text is, or whose source names it."""
-    number = re.fullmatch(_EQUATION, text.strip().lower())
-    return [claim.id for claim in known if number and f"({number[1]})" in str(claim.source)]
-
-
-def meant(known: Sequence[Claim], text: str) -> list[str]:
-    """The ids that a text may stand for: a part of the id, or a misspelling."""
-    from difflib import get_close_matches
-
-    ids = [claim.id for claim in known]
-    part = text.replace(" ", "-")
-    by_part = [id_ for id_ in ids if part and part in id_]
-    return by_part or get_close_matches(part, ids, n=3, cutoff=0.4) or ids[:1]
 
 
 def with_verdicts(chosen: Sequence[Claim]) -> list[dict[str, Any]]:

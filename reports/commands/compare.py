@@ -11,17 +11,11 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from giantsteps.reports.command_line.console import Output, estimate_text, number, table, verdict_text
-from giantsteps.reports.command_line.options import EXPRESSIONS, common_options, model_options, request
-from giantsteps.reports.command_line.parameters import option
+from giantsteps.reports.command_line.options import EXPRESSIONS, common_options, model_options, option
 from giantsteps.reports.command_line.problems import DONE, FAILED, UNDECIDED, InputProblem
-from giantsteps.reports.command_line.request import Request
+from giantsteps.reports.command_line.request import Request, request
 from giantsteps.reports.command_line.values import LARGEST_DIMENSION, parse_wholes
-from giantsteps.reports.commands.simulate import (
-    at_every_point,
-    draws_options,
-    subjects_of,
-    usual_kind,
-)
+from giantsteps.reports.commands.simulate import at_every_point, draws_options, subjects_of, usual_kind
 
 if TYPE_CHECKING:
     from giantsteps.reports.answers.comparison import Compared
@@ -34,17 +28,17 @@ Examples:
   giantsteps compare --activation tanh --target sign --alpha 1.5 --beta 1 --ridge 0.1 --spike 1 --bulk 1 \\
       --alignment 0.8 --loss logistic --dimensions 200,400,800
 
-Simulate at several dimensions, evaluate the theory at the ratios realised there, extrapolate the difference linearly
-in 1/d and decide. A right theory is REFUTED with probability 1e-3 at most, all observables together; the smallest
-relative error that would have been caught is printed: of errors relative to themselves, of m, zeta, psi and chi, which
-may be zero, to what they are components of (docs/model.md says which). The test error decides: CONFIRMED needs that an
-error of 20 % in it would have been caught; any observable may refute.
+Simulate at several dimensions, evaluate the theory at the realised ratios, extrapolate the difference linearly in 1/d,
+and test whether it is zero. A correct theory is REFUTED with probability at most 1e-3, all observables together. The
+output has the smallest detectable relative error; for m, zeta, psi and chi, which may be zero, it is relative to the
+size of the vector of which they are components (see docs/model.md). CONFIRMED requires that an error of 20 % in the
+test error would have been detected; any observable may refute.
 With --alpha0 and --eta trained networks (--kind network) are compared with their own theory. The isotropic theory of
-the paper (--kind srf) differs from it by 1-2 % at small --eta, by half at large; --readout, --bias and --loss go with
-both. Where the step sees few samples (alpha0 times the dimension is below some hundreds, for relu more than for tanh)
-corrections are not yet linear in 1/d: REFUTED says then that the limit is far.
-A learned bias whose training energy has several minima is compared in the basin of the lowest: at finite dimension some
-experiments prefer another one, and their share is printed beside what the theory predicts.
+the paper (--kind srf) differs from it by 1-2 % at small --eta and by a half at large --eta. Both accept --readout,
+--bias and --loss. If the step sees few samples (alpha0 times the dimension below some hundreds; more for relu than for
+tanh), the corrections are not linear in 1/d, and REFUTED may only mean that the dimensions are too small.
+If the training energy of a learned bias has several minima, the comparison is made in the basin of the lowest one. At
+finite dimension some experiments end in another basin; their share is printed with the prediction of the theory.
 
 {EXPRESSIONS}
 Exit code 1 if the verdict is REFUTED, 3 if it is INCONCLUSIVE.
@@ -71,7 +65,6 @@ def compare(out: Output, dimensions: str, seeds: int, kind: str | None, seed: in
         )
     asked = request(options, any_law=True, kind=kind)
     kind = kind or usual_kind(asked)
-    out.tell_groups(options, asked.groups)
     for point in asked.points():  # every point has to exist before anything is run
         asked.model_without_bias(point)
     subjects = subjects_of(asked, kind)
@@ -80,6 +73,7 @@ def compare(out: Output, dimensions: str, seeds: int, kind: str | None, seed: in
 
     run = partial(comparison_of, dimensions=sizes, seeds=seeds, seed=seed, kind=kind, learned=asked.learned_bias)
     results = at_every_point(asked, out, subjects, run, "dimensions", sizes, seeds)
+    out.tell_groups(options, asked.groups)
     given = {"dimensions": list(sizes), "seeds": seeds, "seed": seed, "kind": kind}
     out.tell_points("compare", asked, (r.to_dict() for r in results), lambda: _text(asked, results), given=given)
     codes = [_EXIT[found.report.verdict] for found in results]

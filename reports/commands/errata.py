@@ -1,4 +1,4 @@
-"""giantsteps errata: formulas that do not hold as our sources have them."""
+"""giantsteps errata: formulas of our sources that do not hold as printed."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ Examples:
   giantsteps errata convention.input-scale
   giantsteps errata --json
 
-Formulas that do not hold as our sources have them (those whose ids begin with ERRATUM): the form that we have, the form
-that holds, witness, what the correction changes, and whether an error in the conversion of the source to text could
-explain it. Apart from them: conventions and readings that differ from ours. Nothing is listed that the checks did not
-refute in this run.
+List the formulas that do not hold as printed (those whose ids begin with ERRATUM): the printed form, the corrected
+form, a counterexample, the effect of the correction, and whether an error in the conversion of the source to text could
+explain it. Conventions and readings that differ from ours are listed separately. Every formula listed was refuted by
+the checks in this run.
 """
 
 
@@ -73,7 +73,7 @@ def find(known: Sequence[Erratum], text: str) -> tuple[Erratum, ...]:
     """
     from difflib import get_close_matches
 
-    from giantsteps.reports.commands.claims import beginning_with
+    from giantsteps.reports.command_line.claim_ids import beginning_with
 
     all_ids = [erratum.id for erratum in known]
     ids = beginning_with(all_ids, text)

@@ -9,8 +9,7 @@ from pathlib import Path
 import click
 
 from giantsteps.reports.command_line.console import Output
-from giantsteps.reports.command_line.options import common_options
-from giantsteps.reports.command_line.parameters import option, profile_option
+from giantsteps.reports.command_line.options import common_options, option, profile_option
 from giantsteps.reports.command_line.problems import FAILED, InputProblem, check_writable
 
 HELP = """\b
@@ -20,25 +19,25 @@ Examples:
   giantsteps report --pdf
   giantsteps report --check
 
-Run the ledger, draw the figures, and write the pages (begin at index.html) and the ledger as data, ledger.json.xz; with
---pdf also giantsteps.pdf, one document to print. It takes minutes. From a source checkout the quick profile refreshes
-the committed ledger as well, as JSON and as Markdown, and what the parts of the work make is kept in build/kept: an
-interrupted run goes on where it stopped, and one of unchanged code ends soon; --fresh uses nothing of an earlier run.
+Run the ledger, draw the figures, and write the pages (start at index.html) and the ledger as data, ledger.json.xz; with
+--pdf also giantsteps.pdf, one document to print. This takes minutes. In a source checkout the quick profile also
+updates the committed ledger (JSON and Markdown). Intermediate results are kept in build/kept: an interrupted run
+continues where it stopped, and unchanged parts are not computed again. --fresh ignores them.
 
-With --check nothing is written, and nothing of an earlier run is used: the fresh ledger is compared with the committed
-one, and the exit code is 1 if they differ.
+--check writes nothing and ignores intermediate results: it computes the ledger and compares it with the committed one.
+The exit code is 1 if they differ.
 
-Without a terminal each chapter of claims is one plain line on stderr. Exit code 1 also if a claim is refuted or a
-mutant is not, or if a claim is undecided that the committed ledger decides.
+Without a terminal stderr has one plain line per chapter of claims. The exit code is also 1 if a claim is refuted, if a
+mutant is not refuted, or if a claim is undecided that the committed ledger decides.
 """
 
 
 @click.command(help=HELP)
 @profile_option
 @option("--out directory", "DIR", "Where to write (default build/report).")
-@click.option("--pdf", is_flag=True, help="Typeset one document as well, giantsteps.pdf.")
-@click.option("--fresh", is_flag=True, help="Use nothing of an earlier run.")
-@click.option("--check", is_flag=True, help="Compare the fresh ledger with the committed one.")
+@click.option("--pdf", is_flag=True, help="Also typeset one document, giantsteps.pdf.")
+@click.option("--fresh", is_flag=True, help="Ignore intermediate results of earlier runs.")
+@click.option("--check", is_flag=True, help="Compare a newly computed ledger with the committed one.")
 @common_options
 def report(out: Output, profile: str, directory: str | None, pdf: bool, fresh: bool, check: bool) -> int:
     """Build the report, or check the ledger; the exit code."""

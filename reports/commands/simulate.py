@@ -13,10 +13,18 @@ import click
 
 from giantsteps.numerics.models.parameters import ModelError
 from giantsteps.reports.command_line.console import Output, estimate_text, number, table
-from giantsteps.reports.command_line.options import EXPRESSIONS, common_options, model_options, request
-from giantsteps.reports.command_line.parameters import SEED, Command, name_option, option, whole
+from giantsteps.reports.command_line.options import (
+    EXPRESSIONS,
+    SEED,
+    Command,
+    common_options,
+    model_options,
+    name_option,
+    option,
+    whole,
+)
 from giantsteps.reports.command_line.problems import DONE, InputProblem
-from giantsteps.reports.command_line.request import Request
+from giantsteps.reports.command_line.request import Request, request
 from giantsteps.reports.command_line.values import LARGEST_DIMENSION, MOST_SEEDS, parse_number
 
 if TYPE_CHECKING:
@@ -40,13 +48,13 @@ Examples:
   giantsteps simulate --activation tanh --target sin --alpha 1.5 --beta 1 --ridge 0.1 --alpha0 2 --eta 3 \\
       --kind network --readout "1:0.5,-0.5:0.5" --bias "0.5:0.5,-0.5:0.5" --dimension 200
 
-Draw the features at finite dimension, fit the readout, measure errors and order parameters; mean and standard error
-over independent seeds. Kinds: network, the network after a real gradient step from the readout a0 = u/sqrt(p) of
---readout, with biases after it (default with --alpha0 and --eta); srf, spiked random features (default with --spike);
-equivalent, the conditionally Gaussian map. With
-another --loss the readout is SciPy's minimum, certified by a duality gap; with --bias learned every experiment learns
-its own bias, and for the square loss and kind srf it is said in which minimum of the limiting training energy, where
-there are several. --inputs, --directions and --initial-overlap leave what the theory assumes.
+Draw features at finite dimension, fit the readout, and measure errors and order parameters: mean and standard error
+over independent seeds. Kinds: network, after an actual gradient step from the readout a0 = u/sqrt(p) of --readout, with
+biases added after it (default with --alpha0 and --eta); srf, spiked random features (default with --spike);
+equivalent, the conditionally Gaussian map. With another --loss SciPy minimises over the readout, and a duality gap
+certifies the minimum. With --bias learned each experiment learns its own bias. For the square loss and kind srf the
+output says in which minimum of the limiting training energy it ended, if there are several. --inputs, --directions and
+--initial-overlap violate assumptions of the theory.
 
 {EXPRESSIONS}"""
 
@@ -79,7 +87,7 @@ def draws_options(each: str) -> Callable[[Command], Command]:
 )
 @name_option(
     "--directions",
-    "Target and spike: dense (default), random directions, or sparse, axes; the same for Gaussian inputs.",
+    "Target and spike: dense (default; random directions) or sparse (axes). No effect for Gaussian inputs.",
     *("dense", "sparse"),
     default="dense",
     example="sparse",
@@ -105,16 +113,13 @@ def simulate(
     """Simulate every point asked for; the exit code."""
     asked = request(options, any_law=True, kind=kind)
     kind = kind or usual_kind(asked)
-    out.tell_groups(options, asked.groups)
     if inputs != "gaussian" and kind == "equivalent":
         raise InputProblem(
-            f"--inputs {inputs} was given with --kind equivalent, which is Gaussian by construction; --kind srf and "
-            "--kind network take other inputs, for example --kind srf"
+            f"--inputs {inputs} was given with --kind equivalent, whose inputs are Gaussian; --kind srf and --kind "
+            "network accept other inputs, for example --kind srf"
         )
     if inputs != "gaussian" and asked.law is not None:
-        raise InputProblem(
-            f"--inputs {inputs} was given beside a density of --readout; accepted is gaussian, --inputs gaussian"
-        )
+        raise InputProblem(f"--inputs {inputs} was given with a density of --readout, which requires --inputs gaussian")
     overlap = overlap_of(initial_overlap, kind)
     subjects = [_departed(subject, overlap) for subject in subjects_of(asked, kind)]
 
@@ -126,6 +131,7 @@ def simulate(
         inputs=Inputs(inputs, directions),
     )  # fmt: skip
     runs = at_every_point(asked, out, subjects, run, "dimension", (dimension,), seeds)
+    out.tell_groups(options, asked.groups)
     given: dict[str, Any] = {"dimension": dimension, "seeds": seeds, "seed": seed, "kind": kind}
     given |= {"inputs": inputs, "directions": directions}
     given |= {"initial_overlap": overlap} if kind == "network" else {}
@@ -149,7 +155,7 @@ def overlap_of(text: str, kind: str) -> float:
         )
     if kind != "network" and value:
         raise InputProblem(
-            f"--initial-overlap was given with --kind {kind}, which takes no gradient step; --kind network does, for "
+            f"--initial-overlap was given with --kind {kind}, which makes no gradient step; --kind network does, for "
             "example --kind network --alpha0 2 --eta 3"
         )
     return value
@@ -169,9 +175,7 @@ def _departed(subject: Model | Network, overlap: float) -> Model | Network:
 def subjects_of(asked: Request, kind: str) -> list[Model | Network]:
     """What is simulated at each point: the network itself for kind network, its spiked random features otherwise."""
     if asked.law is not None and kind != "srf":
-        raise InputProblem(
-            f"--kind {kind} was given with a density of --readout; --kind srf takes one, for example --kind srf"
-        )
+        raise InputProblem(f"--kind {kind} was given with a density of --readout, which requires --kind srf")
     if kind == "network":
         return [asked.network(point) for point in asked.points()]
     if asked.learned_bias:

@@ -1,4 +1,4 @@
-"""giantsteps solve: what the theory predicts for a model, or for a sweep of models."""
+"""giantsteps solve: the predictions of the theory for a model, or for a sweep of models."""
 
 from __future__ import annotations
 
@@ -14,10 +14,16 @@ from giantsteps.numerics.models.parameters import ModelError
 from giantsteps.reports.answers.gradients import check_gradient, gradient_json, gradient_rows, names_of
 from giantsteps.reports.answers.widths import apart_line, error_rows, shown
 from giantsteps.reports.command_line.console import Output, number, provenance, table
-from giantsteps.reports.command_line.options import EXPRESSIONS, common_options, model_options, request, width_option
-from giantsteps.reports.command_line.parameters import option, seconds
+from giantsteps.reports.command_line.options import (
+    EXPRESSIONS,
+    common_options,
+    model_options,
+    option,
+    seconds,
+    width_option,
+)
 from giantsteps.reports.command_line.problems import DONE, UNDECIDED, InputProblem
-from giantsteps.reports.command_line.request import NO_BEST_BIAS, Request
+from giantsteps.reports.command_line.request import NO_BEST_BIAS, Request, request
 from giantsteps.reports.command_line.values import parse_whole
 
 if TYPE_CHECKING:
@@ -52,33 +58,32 @@ Examples:
   giantsteps solve --activation tanh --target sin --alpha 1.5 --beta 1 --ridge 0.1 --alpha0 2 --eta 3 \\
       --gradient eta,ridge
 
-Order parameters, training error and test error of the ridge readout, by the theory. With --alpha0 and --eta the bulk is
-the network's own after its step, beyond the paper; the value of the paper's isotropic bulk stands beside it as
-"isotropic (paper)" (JSON "isotropic"; null with --bulk-model isotropic). The two differ by up to half of the test error
-at large --eta. The step is made from the readout a0 = u/sqrt(p) of --readout, and biases are added after it.
---steps T takes T steps on fresh batches, with one --alpha0 and --eta or one per step; spike, bulk and alignment of
-every step stand in the output (JSON "steps"). --same-batch takes two steps on one batch, on the isotropic bulk.
+Solve the saddle-point equations: order parameters, training error and test error. With --alpha0 and --eta the bulk is
+the network's own after its gradient step, which goes beyond the paper. The value for the paper's isotropic bulk is
+printed as "isotropic (paper)" (JSON "isotropic"; null with --bulk-model isotropic). At large --eta the two test errors
+differ by up to a half. The step starts from the readout a0 = u/sqrt(p) of --readout; biases are added after it.
+--steps T makes T steps on fresh batches, with one --alpha0 and --eta or one per step. The output has spike, bulk and
+alignment after each step (JSON "steps"). --same-batch makes two steps on one batch, with the isotropic bulk.
 --readout with --bias makes the product of the two lists; to pair weights with biases, use u:fraction::bias.
 
---certify proves in ball arithmetic that a box of (V1, V2) holds a solution, on the paper's bulk the only one that there
-is by a claim of the ledger, on a network's own one of (V1, V2, b1, b2) with its resolvent, and encloses the test error;
-with --json: "certificate" {{"status", "box", "only_solution_by", "contraction", "test_error": "[mid +/- rad]",
-"digits", "enclosures"}}. It is for one point of one readout group at a positive ridge; numbers are the binary ones
-nearest to those given. With it one of the parameters may be a range LOW:HIGH: a certified branch, intervals with an
-enclosure of the test error for all values in each; with --json: "branch" [{{"interval", "status", "test_error",
-"training_error", "box"}}, ...], "certified_fraction", "only_solution_by".
---digits N computes to N digits by the compiled theorems, checked but not proved, for one readout group, and over
-isotropic rows for two; with --json in "any_precision".
+--certify proves in ball arithmetic that a box of (V1, V2) contains a solution, and encloses the test error. With the
+isotropic bulk a claim of the ledger says that the solution is unique. With a network's own bulk the box is one of
+(V1, V2, b1, b2) and the resolvent. JSON: "certificate" {{"status", "box", "only_solution_by", "contraction",
+"test_error": "[mid +/- rad]", "digits", "enclosures"}}. Requires a single parameter point, one readout group and
+ridge > 0; inputs are read as the nearest double. One parameter may be a range LOW:HIGH: this certifies a branch, that
+is, intervals with an enclosure of the test error for all values in each. JSON: "branch" [{{"interval", "status",
+"test_error", "training_error", "box"}}, ...], "certified_fraction", "only_solution_by".
+--digits N computes N digits from the theorems, checked but not proved. Requires one readout group, or two with
+isotropic rows. JSON: "any_precision".
 
---gradient NAMES gives derivatives of the test error, for example --gradient eta,ridge, by implicit differentiation of
-the saddle point, through the gradient steps too; with --json in "gradient"
-{{"eta": {{"value", "error_estimate"}}, ...}}.
+--gradient NAMES prints derivatives of the test error, for example --gradient eta,ridge, by implicit differentiation of
+the saddle point and of the gradient steps. JSON: "gradient" {{"eta": {{"value", "error_estimate"}}, ...}}.
 
-Beside the limit stands its value at a width of 1000 neurons (--width P for another), with what the limit drops at order
-1/p; where the two differ by more than 5 % a sentence says so. With --json in "at_width" and "warnings".
+The value at a finite width of 1000 neurons (--width P for another) includes corrections of order 1/p. A sentence says
+if it differs from the limit by more than 5 %. JSON: "at_width" and "warnings".
 
 {EXPRESSIONS}
-Exit code 3 if a point did not converge or was not certified; all points are printed all the same.
+Exit code 3 if a point did not converge or was not certified; all points are printed.
 """
 
 
@@ -100,7 +105,7 @@ def solve(
     **options: Any,
 ) -> int:
     """Solve every point asked for; the exit code."""
-    from giantsteps.reports.answers.certificates import check_options, extras
+    from giantsteps.reports.answers.certificates import extras
 
     many = None if digits is None else _whole_digits(digits)
     if certify:
@@ -109,24 +114,25 @@ def solve(
         along = range_of(options)
         if along is not None:
             asked = request(options | {along.name: repr(along.low)}, any_law=True)
+            _check_extras(asked, True, False)
             found = branch(asked, along, many, out, time_limit)
             given = asked.parameters | {along.name: [along.low, along.high]}
             out.tell(lambda: found.to_dict() | {"provenance": provenance("solve", given)}, lambda: branch_text(found))
             return DONE if found.certified else UNDECIDED
     asked = request(options, any_law=True)
-    check_options(asked, certify, many is not None)
+    _check_extras(asked, certify, many is not None)
     if gradient:
         check_gradient(asked)
     models = asked.models()
+    plain = [model for _, model in models]
+    more, rows, reached = extras(plain[0], certify, many)
     with out.progress("solving", len(models)) as progress:
-        plain = [model for _, model in models]
         together = None if gradient else width
         solved = _solve_all(plain, progress.step, together) if asked.swept else [solve_single(plain[0])]
         results = [_marked(asked, point, one) for (point, _), one in zip(models, solved, strict=True)]
     out.warn(plain)
     out.tell_groups(options, asked.groups)
     paper = _isotropic(asked, plain)
-    more, rows, reached = extras(plain[0], certify, many)
     slopes = [gradient_json(one, gradient, bool(asked.swept)) if gradient else {} for one in results]
     documents = (
         {**solution_json(solution, width), **learned_json(asked, point), **beside, **slope, **more}
@@ -140,6 +146,28 @@ def solve(
 
     out.tell_points("solve", asked, documents, text, lines=True)
     return DONE if reached and all(not isinstance(one, str) and one.converged for one in results) else UNDECIDED
+
+
+def _check_extras(asked: Request, certify: bool, digits: bool) -> None:
+    """--certify and --digits are for one point of the square loss. Raises InputProblem."""
+    for flag, given in (("--certify", certify), ("--digits", digits)):
+        if not given:
+            continue
+        if asked.law is not None:
+            raise InputProblem(
+                "--certify and --digits require one readout group, and --readout was given a density; omit --readout, "
+                "or --certify and --digits"
+            )
+        if asked.swept:
+            raise InputProblem(
+                f"{flag} was given with a sweep over {', '.join(asked.swept)}; it accepts one point, for example "
+                "--alpha 1.5"
+            )
+        if asked.loss != "square" or asked.learned_bias:
+            what = "--bias learned" if asked.learned_bias else f"--loss {asked.loss}"
+            raise InputProblem(
+                f"{flag} was given with {what}; it requires the square loss and a given bias, for example --loss square"
+            )
 
 
 def _whole_digits(text: str) -> int:
@@ -178,7 +206,7 @@ def _solve_all(models: Sequence[Model], step: Callable[[], None], width: int | N
 
 
 def _marked(asked: Request, point: Mapping[str, float], found: Answer) -> Answer:
-    """Where the bias to learn is only the last one that was tried: the solution there, which is none of the problem."""
+    """If the bias scan ends at its boundary: the solution there, marked not converged."""
     if isinstance(found, str) or not asked.without_best_bias(point):
         return found
     return replace(solve_single(asked.model(point)), converged=False, status=f"not converged: {NO_BEST_BIAS}")

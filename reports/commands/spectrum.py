@@ -10,9 +10,17 @@ import click
 
 from giantsteps.numerics.models.parameters import ModelError
 from giantsteps.reports.command_line.console import Output, number, print_json, provenance, table
-from giantsteps.reports.command_line.options import FORMULAS, common_options, model_options, request
-from giantsteps.reports.command_line.parameters import SEED, name_option, option, whole
+from giantsteps.reports.command_line.options import (
+    FORMULAS,
+    SEED,
+    common_options,
+    model_options,
+    name_option,
+    option,
+    whole,
+)
 from giantsteps.reports.command_line.problems import DONE, UNDECIDED, InputProblem
+from giantsteps.reports.command_line.request import request
 from giantsteps.reports.commands.activation import figure_file
 from giantsteps.reports.figures.files import save
 
@@ -33,24 +41,24 @@ Examples:
   giantsteps spectrum --activation tanh --target sign --alpha 1.5 --beta 1 --alpha0 1 --eta 5 \\
       --simulate 1000
 
-Eigenvalues of Phi^T Phi/p by the theory: density, edges of the support, share of zeros, and outliers. An outlier that
-comes from the mean of the features grows with the number n of samples, as n times its slope plus its correction. "From
-n = N on" says from which n this line lies beyond the bulk and is known to a tenth. Ridge and loss play no part and need
-not be given; with --spike and --bulk target, noise and alignment neither. With --alpha0 and --eta the rows are those of
-the network itself, for one readout group; --bulk-model isotropic takes the paper's.
+The spectrum of Phi^T Phi/p by the theory: density, edges of the support, share of zeros, and outliers. An outlier due
+to the mean of the features grows with the number n of samples, as n times its slope plus its correction. "From n = N
+on": for n >= N it lies beyond the bulk, and the formula has a relative error of at most a tenth. Ridge and loss have no
+effect and may be omitted; with --spike and --bulk also target, noise and alignment. With --alpha0 and --eta the rows
+are the network's own, which requires one readout group; --bulk-model isotropic uses the bulk of the paper.
 
---simulate D draws one sample at dimension D: with --alpha0 and --eta a network after its gradient step, with --spike or
---kind srf spiked random features.
+--simulate D draws one sample at dimension D: a network after its gradient step with --alpha0 and --eta, spiked random
+features with --spike or --kind srf.
 
 {FORMULAS}
-Exit code 3 if atom and density do not add up to 1, or if the spectrum is out of reach: JSON then has nothing but status
-and converged, which is false.
+Exit code 3 if atom and density do not add up to 1, or if the spectrum could not be computed; JSON then has only status
+and converged (false).
 """
 
 
 @click.command(help=HELP)
 @model_options
-@option("--simulate size", "D", "Draw one sample at input dimension D beside it.", whole(2, 8000, "1000"))
+@option("--simulate size", "D", "Also draw one sample at input dimension D.", whole(2, 8000, "1000"))
 @name_option("--kind", "What is drawn: srf or network (default: by --bulk-model).", "srf", "network")
 @option("--seed", "S", "Seed of the sample (default 0).", SEED, 0)
 @option("--plot", "FILE", "Write the figure to a .svg, .png or .pdf file.")
@@ -62,12 +70,10 @@ def spectrum(out: Output, size: int | None, kind: str | None, seed: int, plot: s
     asked = request(filled, kind=kind)
     if asked.swept:
         raise InputProblem(
-            f"--{asked.swept[0]} was given a sweep; giantsteps spectrum takes one model, for example "
+            f"--{asked.swept[0]} was given a sweep; giantsteps spectrum accepts one model, for example "
             f"--{asked.swept[0]} 1"
         )
     ((point, model),) = asked.models()
-    out.warn([model])
-    out.tell_groups(options, asked.groups)
     drawn = kind or ("network" if asked.bulk_model == "network" else "srf")
     subject = asked.network(point) if drawn == "network" and size is not None else model
 
@@ -93,10 +99,12 @@ def spectrum(out: Output, size: int | None, kind: str | None, seed: int, plot: s
             easier = "a larger bulk is easier, for example --bulk 1"
             if model.step is not None:  # which makes the bulk
                 easier = "a shorter step and a bounded target are easier, for example --eta 1 --target sin"
-            sentence = f"the spectrum is out of reach here: {error}; {easier}"
+            sentence = f"the spectrum cannot be computed here: {error}; {easier}"
             if out.as_json:
                 print_json({"converged": False, "status": sentence} | about)
             raise InputProblem(sentence, UNDECIDED) from None
+    out.warn([model])
+    out.tell_groups(options, asked.groups)
     document = found.document()
     if sampled is not None:
         document["simulation"] = sample_json(found, model, sampled, size or 0)
@@ -225,7 +233,7 @@ def draw(found: Spectrum, sampled: Any) -> Figure:
 
     canvas, axes = panels(size=(6.4, 3.8))
     into(found, axes)
-    # What plays no part in a spectrum has a value in the title that nobody gave.
+    # The title would show parameters that do not affect a spectrum.
     axes.set(title="", xlabel="eigenvalue of ΦᵀΦ/p")
     axes.plot([], [], color=BLUE, label="theory")
     if sampled is not None:

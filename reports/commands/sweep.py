@@ -12,8 +12,7 @@ import click
 
 from giantsteps.reports.command_line.console import Output, provenance
 from giantsteps.reports.command_line.machine.signals import Terminated
-from giantsteps.reports.command_line.options import common_options
-from giantsteps.reports.command_line.parameters import option, whole
+from giantsteps.reports.command_line.options import common_options, option, whole
 from giantsteps.reports.command_line.problems import DONE, INTERNAL, UNDECIDED, InputProblem
 
 if TYPE_CHECKING:
@@ -22,8 +21,8 @@ if TYPE_CHECKING:
     from giantsteps.numerics.sweeps.sweep import Sweep
 
 _OTHER_BULK = (
-    "networks are simulated beside the theory of the isotropic bulk, which is not theirs; that has bulk_model = "
-    '"network" in the file'
+    "networks are simulated, but the theory has the isotropic bulk, which is not theirs; for their own give bulk_model "
+    '= "network" in the file'
 )
 HELP = """\b
 Examples:
@@ -50,14 +49,14 @@ A sweep file:
   # seeds = 8
   # kind = "network"          # network (default with alpha0 and eta), srf (default with spike) or equivalent
 
-Results go to the table points of DIR/results.sqlite, in chunks of whole transactions: the file is valid at any moment.
---resume goes on after an interruption, even a kill: a worker loses the chunk it was at, and nothing is repeated. The
-same numbers come out, to rounding, for any number of workers. With kind both, the theory is evaluated at the ratios
-realised at that dimension. --plot draws the test error: one swept parameter makes a curve, two a heat map, a short
-third one panels.
+Results are written to the table points of DIR/results.sqlite, one transaction per chunk, so that the file is always
+valid. --resume continues after an interruption or a kill: only unfinished chunks are computed. The results do not
+depend on the number of workers, up to rounding. With kind both, the theory is evaluated at the ratios realised at that
+dimension. --plot draws the test error: a curve for one swept parameter, a heat map for two, panels for a short third
+one.
 
-Exit code 3 if a point failed or did not converge: its reason is its status, the others are there all the same. Exit
-code 4 if a worker was lost for good: what was finished is kept.
+Exit code 3 if a point failed or did not converge; its status says why, and all other points are computed. Exit code 4
+if a worker could not be restarted; finished chunks are kept.
 """
 
 
@@ -66,7 +65,7 @@ code 4 if a worker was lost for good: what was finished is kept.
 @option("--out directory", "DIR", "Directory of the results, new or empty unless --resume is given.")
 @option("--workers", "N", "Worker processes on this machine (default 1).", whole(1, 1024, "4"))
 @option("--dask", "ADDRESS", "Scheduler of a Dask cluster instead (pip install '.[cluster]').")
-@click.option("--resume", is_flag=True, help="Go on with the sweep begun in DIR.")
+@click.option("--resume", is_flag=True, help="Continue the sweep in DIR.")
 @option("--plot", "FILE", "Draw the phase diagram when all points are there (.svg, .png, .pdf).")
 @common_options
 def sweep(
@@ -96,11 +95,6 @@ def sweep(
 
     if plot is not None:
         check_plot(points, Path(plot))
-    out.tell_groups(tomllib.loads(described.text), points.groups)
-    ends = _ends(points)
-    out.warn(ends)
-    if points.kind == "both" and points.experiment and points.experiment.kind == "network" != points.bulk_model:
-        out.note(f"warning: {_OTHER_BULK}")
     origin = provenance("sweep", {"file": Path(file).name})
     kept = {"suite": origin["suite"], "numpy": origin["numpy"], "description": described.text}
     again = f"giantsteps sweep {file} --out {directory} --resume goes on"
@@ -108,6 +102,11 @@ def sweep(
         store = Store(Path(directory), points, resume=resume, origin=kept)
     except SweepError as error:
         raise InputProblem(f"--out: {error}") from None
+    out.tell_groups(tomllib.loads(described.text), points.groups)
+    ends = _ends(points)
+    out.warn(ends)
+    if points.kind == "both" and points.experiment and points.experiment.kind == "network" != points.bulk_model:
+        out.note(f"warning: {_OTHER_BULK}")
     if store.dropped:
         out.note(f"{store.dropped} points in damaged or incomplete chunks of the result file are computed again")
     with store:
@@ -153,7 +152,7 @@ def _run(store: Store, workers: int, dask: str | None, out: Output, again: str) 
             )
     except WorkerLostError:
         raise InputProblem(
-            f"workers were lost (killed, out of memory or out of reach); {store.stored} of {total} points are kept, "
+            f"workers were lost (killed, out of memory or unreachable); {store.stored} of {total} points are kept, "
             f"{again}",
             INTERNAL,
         ) from None

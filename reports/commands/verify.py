@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from giantsteps.reports.command_line.console import Chapters, Output, Progress, table
-from giantsteps.reports.command_line.options import common_options
-from giantsteps.reports.command_line.parameters import option, profile_option
+from giantsteps.reports.command_line.options import common_options, option, profile_option
 from giantsteps.reports.command_line.problems import DONE, FAILED, UNDECIDED, InputProblem, check_writable
 from giantsteps.reports.command_line.values import parse_whole
 
@@ -31,25 +30,25 @@ Examples:
   giantsteps verify --export rocq build/rocq
   giantsteps verify --properties limits.narrow
 
-Run the ledger: every check of every claim, and the same checks on its mutants, each of which has to be refuted. With
-claims named by their ids or the beginnings of ids, those and all they rest on. With --export nothing is run: the
-theorems of the claims are written for a second kernel, as one file of Rocq, and beside it what each may rest on.
+Run the ledger: every check of every claim, and the same checks on its mutants, each of which has to be refuted. CLAIM
+is an id or the beginning of ids; these claims and all claims they rest on are run. --export runs nothing: it writes the
+theorems of the claims for a second kernel, as one Rocq file, with a list of the assumptions of each.
 
-The committed ledger has seeds of its own. With --seed all points and simulations are drawn afresh: a right claim is
-then REFUTED by a simulation once in a thousand, and one whose power is near the bar may become INCONCLUSIVE, or a
-mutant of it. Such a ledger names its seed and is never written over the committed one.
+The committed ledger uses fixed seeds. With --seed all points and simulations are drawn anew: a simulation then REFUTES
+a correct claim once in a thousand, and a claim or a mutant near the threshold of power may become INCONCLUSIVE. Such a
+ledger records its seed and never replaces the committed one.
 
-The column "mutants" counts the wrong neighbours of a claim that all of its checks together refute, "alone" those that
-the check which earned the verdict refutes by itself, generic ones (five per cent more, a term dropped) among them.
+Columns: "mutants" counts the mutants of a claim that its checks refute together; "alone" counts those that the check
+which earned the verdict refutes alone, generic mutants (five per cent more, a term dropped) included.
 
-With --properties what is searched is the properties (limits with their rates, orderings, invariances, state machines
-...), all or those whose names begin so: models are drawn, the search turns towards the narrowest margin, and what fails
-is shrunk and printed as the command that shows it. Here, too, --seed draws others.
+--properties tests properties instead (limits with their rates, orderings, invariances, state machines ...), all or
+those whose names begin so. Models are drawn at random, the search looks for the narrowest margin, and a failing example
+is shrunk and printed as a command. --seed draws other models.
 
-Exit code 0 if the verdicts are as in the committed ledger, in which three claims are INCONCLUSIVE, and nothing is
-refuted that has to hold; 1 if a claim of ours is refuted or a mutant is not, if a claim is undecided that the committed
-ledger decides, or if a property fails; 3 if one is undecided on draws of another seed, or a property is. A refuted
-formula of a source is a finding.
+Exit code 0 if the verdicts are as in the committed ledger, in which three claims are INCONCLUSIVE, and no claim of ours
+is refuted; 1 if a claim of ours is refuted, a mutant is not refuted, a claim is undecided that the committed ledger
+decides, or a property fails; 3 if a claim is undecided with another seed, or a property is undecided. A refuted formula
+of a source is a finding, not an error.
 """
 
 
@@ -83,7 +82,7 @@ def verify(
     if properties:
         return search_properties(claims, profile, seed, out)
     start = 0 if seed is None else parse_whole("seed", seed, 0, 10**6, "7")
-    from giantsteps.reports.commands.claims import find
+    from giantsteps.reports.command_line.claim_ids import find
     from giantsteps.reports.text.ledger_files import committed
     from giantsteps.verify.claims.index import all_claims
     from giantsteps.verify.ledger.document import as_json as ledger_json
@@ -206,7 +205,7 @@ def ledger_summary(ledger: Ledger) -> str:
     tested = sum(len(entry.mutants) for entry in ledger.entries)
     survived = sum(len(entry.surviving_mutants) for entry in ledger.entries)
     by_fiat = sum(entry.by_fiat for entry in ledger.entries)
-    remark = f"; {by_fiat} of the UNTESTED are definitions, true by fiat, with nothing to test" if by_fiat else ""
+    remark = f"; {by_fiat} of the UNTESTED are definitions, with nothing to test" if by_fiat else ""
     return f"{totals(ledger.summary)}; {tested - survived} of {tested} mutants refuted{_alone(ledger)}{remark}"
 
 

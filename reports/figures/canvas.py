@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -43,25 +44,23 @@ class Figure:
 
 
 def panels(
-    columns: int = 1,
-    rows: int = 1,
-    *,
-    size: tuple[float, float] | None = None,
-    share_y: bool = False,
-    ylabel: str = "",
+    count: int = 1, *, size: tuple[float, float] | None = None, share_y: bool = False, ylabel: str = ""
 ) -> tuple[Any, ...]:
-    """A canvas with panels side by side, in rows: the canvas, then the axes of each, row by row; size in inches.
+    """A canvas with panels, two in a row: the canvas, then the axes of each, row by row; size in inches.
 
-    `ylabel` stands at the first of them.
+    More panels in a row would be illegible on a page. `ylabel` is the label of the first panel of each row.
     """
     # The object interface: no global state, no display, nothing to close.
     from matplotlib.backends.backend_svg import FigureCanvasSVG
     from matplotlib.figure import Figure as Canvas
 
-    usual = (6.6 + 3.0 * (columns - 1), 4.1 + 3.1 * (rows - 1))
-    canvas = Canvas(figsize=size or usual, layout="constrained")
+    columns, rows = min(count, 2), math.ceil(count / 2)
+    canvas = Canvas(figsize=size or (3.6 + 3.0 * columns, 1.0 + 3.1 * rows), layout="constrained")
     FigureCanvasSVG(canvas)
-    found = canvas.subplots(rows, columns, squeeze=False).ravel()
+    grid = canvas.subplots(rows, columns, squeeze=False).ravel()
+    found = grid[:count]
+    for axes in grid[count:]:
+        axes.remove()
     for axes in found:
         if share_y and axes is not found[0]:
             axes.sharey(found[0])
@@ -69,7 +68,8 @@ def panels(
         axes.set_axisbelow(True)
         for side in ("top", "right"):
             axes.spines[side].set_visible(False)
-    found[0].set_ylabel(ylabel)
+    for axes in found[::columns]:
+        axes.set_ylabel(ylabel)
     return canvas, *found
 
 
@@ -91,6 +91,15 @@ def points(
     )  # fmt: skip
 
 
+def keep_apart(axes: Axes, drawn: Sequence[Any], style: int, styles: int) -> None:
+    """Move what was drawn of one of several series a little sideways of its data, so that error bars stay apart."""
+    from matplotlib.transforms import ScaledTranslation
+
+    shift = (style - (styles - 1) / 2.0) * 3.0 / 72.0  # inches
+    for artist in drawn:
+        artist.set_transform(axes.transData + ScaledTranslation(shift, 0.0, axes.figure.dpi_scale_trans))
+
+
 def legend(axes: Axes, **options: Any) -> None:
     """The labels of the series in a small box inside the panel."""
     axes.legend(**({"frameon": True, "framealpha": 0.9, "edgecolor": "#cccccc", "fontsize": 8.5} | options))
@@ -100,6 +109,14 @@ def legend_outside(canvas: Canvas, axes: Axes, **options: Any) -> None:
     """The labels of the series of one panel, for all of them, beneath the panels."""
     usual: dict[str, Any] = {"loc": "outside lower center", "ncols": 4, "frameon": False, "fontsize": 9}
     canvas.legend(*axes.get_legend_handles_labels(), **(usual | options))
+
+
+def style_key(canvas: Canvas, styles: Mapping[str, Mapping[str, Any]]) -> None:
+    """What each style of line or mark means in every colour, beneath the panels."""
+    from matplotlib.lines import Line2D
+
+    lines = [Line2D([], [], **({"color": DARK} | dict(style)), label=label) for label, style in styles.items()]
+    canvas.legend(handles=lines, loc="outside lower center", ncols=3, frameon=False, fontsize=9)
 
 
 def ticks(axes: Axes, at: Sequence[float]) -> None:

@@ -140,7 +140,7 @@ def _curves(axes: Axes, values: Array, swept: Sequence[Axis]) -> None:
 
     curves, along = swept
     if len(curves.values) > MOST_CURVES:
-        raise ValueError(f'{len(curves.values)} curves are more than {MOST_CURVES}: take kind="map"')
+        raise ValueError(f'{len(curves.values)} curves are more than {MOST_CURVES}: use kind="map"')
     shades = matplotlib.colormaps["viridis"](np.linspace(0.0, 0.85, len(curves.values)))
     for value, row, shade in zip(curves.values, values, shades, strict=True):
         axes.plot(along.values, row, color=shade, marker="o", ms=3, label=f"{curves.name} = {value:g}")

@@ -39,7 +39,7 @@ def check_plot(sweep: Sweep, path: Path) -> None:
     if len(axes) > 3 or (len(axes) == 3 and len(axes[0].values) > MOST_PANELS):
         raise InputProblem(
             f"--plot draws one or two swept parameters, and a third one of at most {MOST_PANELS} values as panels; the "
-            f"sweep has {', '.join(f'{axis.name} of {len(axis.values)} values' for axis in axes)}: leave --plot out, "
+            f"sweep has {', '.join(f'{axis.name} of {len(axis.values)} values' for axis in axes)}: omit --plot, "
             "or fix one, for example beta = 1"
         )
 

@@ -292,8 +292,8 @@ def _figure(tests: Array, found: Mapping[str, list[float]]) -> canvas.Figure:
     histogram.set(xlabel="deviate z", ylabel="density")
     histogram.legend(frameon=False, fontsize=9)
     caption = (
-        f"Left: the {count} deviates of the test errors against the quantiles of the standard normal law, with the "
-        "range in which each of so many sorted deviates lies with probability 95 %. Right: their histogram, and that "
-        f"of the {len(rest)} deviates of the other observables, with the standard normal density."
+        f"Left: the {count} deviates of the test errors against standard normal quantiles. Each sorted deviate lies in "
+        "the shaded range with probability 95 %. Right: histograms of these deviates and of the "
+        f"{len(rest)} deviates of the other observables, with the standard normal density."
     )
     return canvas.finished(drawing, SLUG, "Deviates of all comparisons", caption)

@@ -208,7 +208,7 @@ def _margin(loss: str) -> Callable[[np.random.Generator], Drawn]:
         drawn = _srf(rng, targets=_LABELS, loss=loss)
         noise = _flat(rng, 0.0, 0.5)
         model = drawn.subject
-        # Label noise is built for targets in {-1, 1}.
+        # Label noise requires targets in {-1, 1}.
         if rng.random() < 0.5 and isinstance(model, Model) and "sign" in drawn.name.split(":")[0].split("/")[1]:
             return Drawn(f"{drawn.name}, noise {noise:g}", model.changed(noise=noise))
         return drawn

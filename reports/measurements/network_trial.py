@@ -150,7 +150,7 @@ def drawn_rows(rows: Sequence[Row], slug: str, title: str, caption: str) -> canv
     scores.axvspan(-2, 2, color="#e6eef5", zorder=0)
     for side in (-BEYOND, BEYOND):
         scores.axvline(side, color="#777777", lw=0.8, ls=":")
-    ratios.set_xlabel("theory above measurement, per cent", fontsize=8.5)
+    ratios.set_xlabel("theory above measurement, %", fontsize=8.5)
     scores.set_xlabel("measured above theory, standard errors", fontsize=8.5)
     ratios.set_yticks(list(places), [row.name for row in rows], fontsize=8.5)
     scores.tick_params(labelleft=False)

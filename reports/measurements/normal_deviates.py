@@ -1,4 +1,4 @@
-"""Do deviates look standard normal? Three tests of independent ones: of their law, their spread and their largest."""
+"""Tests of whether independent deviates are standard normal: their law, their spread and the largest one."""
 
 from __future__ import annotations
 

@@ -72,9 +72,9 @@ def module_described(module: str, found: Mapping[str, Examined]) -> DescribedMod
     for claim in claims_of(module):
         if claim.id in found:
             formulas.append(statement_latex(claim))
-            formulas += (neighbour(mutant, claim) for mutant in found[claim.id].mutants)
+            formulas += (mutated(mutant, claim) for mutant in found[claim.id].mutants)
             theorems = [e.theorem for e in found[claim.id].evidence if isinstance(e, Proof) and e.theorem is not None]
-            formulas += (leaf.statement for theorem in theorems for leaf in theorem.assumptions)
+            formulas += (assumed.statement for theorem in theorems for assumed in theorem.assumptions)
     return DescribedModule(derivations, tuple(dict.fromkeys(formula for formula in formulas if formula)))
 
 
@@ -95,8 +95,8 @@ def least_length(formula: str) -> int:
     return len("<mi>x</mi>") * len(_ELEMENT.findall(signs))
 
 
-def neighbour(mutant: MutantResult, claim: Claim) -> str:
-    """What a wrong neighbour says, as LaTeX: the right side alone where the left one is the claim's.
+def mutated(mutant: MutantResult, claim: Claim) -> str:
+    """The statement of a mutant, as LaTeX: only the right side if the left side is the claim's.
 
     Empty where it is not shown: a name that says all, or a mechanical one that is long.
     """
@@ -142,16 +142,16 @@ def _explained(derivation: Derivation) -> Iterable[tuple[str, str]]:
     return ((latex(row.symbol), row.meaning) for row in PAPER.symbols if row.symbol in used)
 
 
-# How the line of a theorem begins, and what stands between its leaves.
+# How the line of a theorem begins, and what separates its assumptions.
 THEOREM = "theorem by the rule"
-BETWEEN_LEAVES = re.compile(rf", (?=(?:{'|'.join(ground.value for ground in Ground)}): )")
+BETWEEN_ASSUMPTIONS = re.compile(rf", (?=(?:{'|'.join(ground.value for ground in Ground)}): )")
 
 
 def _theorem(step: Step) -> Iterable[tuple[str, str]]:
     """The rule that made a step, and what it assumes beside definitions."""
     if step.theorem is not None:
-        leaves = sorted(f"{leaf.ground.value}: {leaf.name}" for leaf in step.theorem.assumptions if not leaf.defines)
-        assumed = f"; {', '.join(leaves)}" if leaves else ""
+        listed = sorted(f"{one.ground.value}: {one.name}" for one in step.theorem.assumptions if not one.defines)
+        assumed = f"; {', '.join(listed)}" if listed else ""
         yield f"{THEOREM} {step.theorem.rule.replace('_', ' ')}{assumed}", "made by the kernel"
 
 

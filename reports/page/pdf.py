@@ -65,7 +65,7 @@ def _figures(material: Material) -> list[Figure]:
 def _text(material: Material) -> str:
     ledger = material.ledger
     summary = as_json(ledger)
-    # A view holds the formulas of all wrong neighbours too: of most claims the document shows none.
+    # A view also holds the formulas of all mutants; for most claims the document shows none.
     results = [claim_view(entry, material.derivations) for entry in ledger.entries if entry.claim.id in IDS]
     verdicts = [v for v in Verdict if ledger.summary.get(v.value)]
     return (

@@ -52,11 +52,11 @@ from giantsteps.reports.text.ledger_markdown import MEANINGS
 from giantsteps.reports.text.mathematics import mathml
 from giantsteps.reports.text.prose import heading, prose
 from giantsteps.reports.text.public_names import PublicName, linked, public_names
-from giantsteps.reports.text.words import LEAVES, MARKS, ORIGINS
+from giantsteps.reports.text.words import ASSUMPTIONS, MARKS, ORIGINS
 from giantsteps.verify.claims.paper import PAPER
+from giantsteps.verify.ledger.assumptions import Ground, grounds
 from giantsteps.verify.ledger.document import as_json
 from giantsteps.verify.ledger.errata import conventions
-from giantsteps.verify.ledger.leaves import Ground, grounds
 from giantsteps.verify.ledger.run import Ledger
 from giantsteps.verify.protocol.claim import Role
 from giantsteps.verify.protocol.paper import OTHER, Chapter, chapter_of
@@ -307,32 +307,31 @@ def _others(material: Material, claims: Sequence[ClaimView]) -> list[Page]:
         ),
         _page("trust.html", "How far to trust this", measures=measures(ledger, material.studies)),
         _page("dependencies.html", "What rests on what", graph=graph, headlines=headlines(ledger)),
-        *_leaves(ledger),
-        _page("assumptions.html", "What is assumed", assumptions=assumptions(ledger)),
+        *_assumptions(ledger),
         _page("symbols.html", "Symbols", glossary=glossary),
     ]
 
 
-def _leaves(ledger: Ledger) -> list[Page]:
-    """What theorems take on trust, and what their names mean: there are as many definitions as of all the rest."""
-    trusted, meanings = "leaves.html", "definitions.html"
+def _assumptions(ledger: Ledger) -> list[Page]:
+    """The assumptions of theorems and claims, and pages of their own for definitions, which are half of them."""
+    trusted, meanings = "assumptions.html", "definitions.html"
     listed = {kind: list(group) for kind, group in groupby(grounds(ledger), lambda one: one.kind)}
     counts = [(kind, len(found), meanings if kind == "definition" else trusted) for kind, found in listed.items()]
     known = {entry.claim.id for entry in ledger.entries}
 
     def page(file: str, id_: str, title: str, here: Mapping[str, Sequence[Ground]]) -> Page:
-        shown = {"id": id_, "title": title, "leaves": here, "counts": counts, "words": LEAVES, "known": known}
-        return _page(file, title, trusted, "leaves.html", **shown)
+        shown = {"id": id_, "title": title, "assumptions": here, "hypotheses": assumptions(ledger)}
+        return _page(file, title, trusted, "assumptions.html", **shown, counts=counts, words=ASSUMPTIONS, known=known)
 
     named = listed.pop("definition", [])
-    pages = [page(trusted, "leaves", "What theorems stand on", listed)]
+    pages = [page(trusted, "assumptions", "Assumptions", listed)]
     sizes = [Markup("").join(Markup(mathml(said, block=True)) for said in one.statements) for one in named]
     parts, first = packed(sizes, CUT // 2), 0
     for number, part in enumerate(parts, 1):
         here = {"definition": named[first : first + len(part)]} if part else {}
         file, of = (meanings, "") if number == 1 else (f"definitions-{number}.html", f" ({number} of {len(parts)})")
         id_ = f"meanings{number if number > 1 else ''}"
-        pages.append(page(file, id_, "What the names in theorems mean" + of, here))
+        pages.append(page(file, id_, "Definitions in theorems" + of, here))
         first += len(part)
     return pages
 

@@ -1,4 +1,4 @@
-"""How far to trust this: what the checks behind the verdicts were seen to catch, with the command that measures each.
+"""The page on trust: the errors that the checks detect, with the command that measures each.
 
 Only what is measured stands here, read off the ledger of the run and the committed measurements; of what is not, the
 page says so.
@@ -49,7 +49,7 @@ def measures(ledger: Ledger, studies: Sequence[Study]) -> list[Measure]:
     """Every measure, in the order of the page."""
     return [
         _power(ledger),
-        _neighbours(ledger),
+        _mutants(ledger),
         _deviates(ledger, studies),
         _family(ledger),
         _properties(),
@@ -74,16 +74,15 @@ def _power(ledger: Ledger) -> Measure:
     ]  # fmt: skip
     below = sum(row[1] == Verdict.INCONCLUSIVE.value for row in rows)
     text = (
-        "Of a claim that no theorem or certificate decides, the check that earned the verdict, or that stands beside a "
-        "derivation, is tried by itself on every wrong neighbour: those of the claim and generic ones, made of the "
-        "right-hand side of an equation where they differ from it (five per cent more, of an exponent a tenth more, "
-        "the smallest term dropped or its sign flipped, one ratio for another, a function replaced by its mean), or of "
-        "an inequality (turned round, its bound five per cent past the value that comes nearest). Where it catches "
-        f"fewer than {ENOUGH:.0%} of the claim's own or of the generic ones, or misses one that was written for the "
-        "claim and not made by a rule, or where there is nothing to catch, the claim is INCONCLUSIVE, though nothing "
-        f"contradicts it. That is so for {below} of {len(rows)} claims."
+        "If no theorem or certificate decides a claim, the check that earned the verdict, or that stands beside a "
+        "derivation, is tried alone on every mutant. Stated mutants come with the claim. Generic mutants change the "
+        "right-hand side of an equation (five per cent more, an exponent a tenth larger, the smallest term dropped or "
+        "its sign flipped, one ratio for another, a function replaced by its mean) or an inequality (reversed, or its "
+        "bound moved five per cent past the nearest value). The claim is INCONCLUSIVE, though nothing contradicts it, "
+        f"if the check refutes fewer than {ENOUGH:.0%} of the stated or of the generic mutants, if it misses a mutant "
+        f"written for the claim, or if there are no mutants. This holds for {below} of {len(rows)} claims."
     )
-    columns = ("claim", "verdict", "check", "caught of its own", "caught of the generic", "missed")
+    columns = ("claim", "verdict", "check", "stated mutants refuted", "generic mutants refuted", "missed")
     return Measure(
         "What each check would have caught, alone",
         text,
@@ -93,7 +92,7 @@ def _power(ledger: Ledger) -> Measure:
     )
 
 
-def _neighbours(ledger: Ledger) -> Measure:
+def _mutants(ledger: Ledger) -> Measure:
     counts = alone(ledger)
     rows = tuple(
         (words, str(counts[type_]["tried"]), str(counts[type_]["caught"]))
@@ -103,12 +102,12 @@ def _neighbours(ledger: Ledger) -> Measure:
     tested = sum(len(entry.mutants) for entry in ledger.entries)
     survived = sum(len(entry.surviving_mutants) for entry in ledger.entries)
     text = (
-        f"All checks of a claim together refute {tested - survived} of {tested} wrong neighbours. A proof refutes "
-        "nearly every altered statement by construction and says by that nothing of the numbers beside it; so the "
-        "kinds of evidence are counted apart, each on the wrong neighbours of the claims that have it."
+        f"All checks of a claim together refute {tested - survived} of {tested} mutants. A proof refutes nearly every "
+        "altered statement by construction, which says nothing about the numerical evidence beside it. The kinds of "
+        "evidence are therefore counted separately, each on the mutants of the claims that have it."
     )
-    columns = ("evidence", "wrong neighbours met", "refuted alone")
-    return Measure("Wrong neighbours, by kind of evidence", text, "giantsteps verify", Table("", columns, rows))
+    columns = ("evidence", "mutants tried", "refuted alone")
+    return Measure("Mutants, by kind of evidence", text, "giantsteps verify", Table("", columns, rows))
 
 
 def _deviates(ledger: Ledger, studies: Sequence[Study]) -> Measure:

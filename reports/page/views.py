@@ -10,12 +10,12 @@ from typing import Any
 from markupsafe import Markup
 
 from giantsteps.reports.page.described import (
-    BETWEEN_LEAVES,
+    BETWEEN_ASSUMPTIONS,
     LONG,
     THEOREM,
     DescribedDerivation,
     DescribedStep,
-    neighbour,
+    mutated,
 )
 from giantsteps.reports.page.sources import SLIDES, by_source, document, document_of
 from giantsteps.reports.text.anchors import anchor
@@ -74,7 +74,7 @@ class ClaimView:
 
     @property
     def unshown(self) -> int:
-        """How many wrong neighbours are named without their formula, which is long."""
+        """The number of mutants shown by name alone, because their formula is long."""
         return sum(not formula and name != MORE_NAMED for name, formula, _, _ in self.mutants)
 
     @property
@@ -141,7 +141,7 @@ def claim_view(entry: Entry, derivations: Sequence[DescribedDerivation]) -> Clai
         Markup(mathml(statement_latex(entry.claim), block=True)),
         tuple((e.check, evidence_summary(e), e.outcome.value) for e in entry.evidence),
         tuple(
-            (m.name, _neighbour(m, entry.claim, m.name in written), m.verdict.value, _caught_by(m, entry.evidence))
+            (m.name, _mutated(m, entry.claim, m.name in written), m.verdict.value, _caught_by(m, entry.evidence))
             for m in entry.mutants
         ),
         tuple(caught_lines(entry_json(entry))),
@@ -151,16 +151,16 @@ def claim_view(entry: Entry, derivations: Sequence[DescribedDerivation]) -> Clai
 
 
 def _caught_by(mutant: MutantResult, evidence: Sequence[Evidence]) -> str:
-    """The checks that refute a wrong neighbour, each alone; empty where every check does."""
+    """The checks that refute a mutant, each alone; empty if every check does."""
     return "" if {e.check for e in evidence} == set(mutant.caught_by) else "; ".join(mutant.caught_by)
 
 
-def _neighbour(mutant: MutantResult, claim: Claim, written: bool) -> Markup:
-    """What a wrong neighbour says, where it is shown. Raises MathError.
+def _mutated(mutant: MutantResult, claim: Claim, written: bool) -> Markup:
+    """The statement of a mutant, if it is shown. Raises MathError.
 
     A mechanical one is shown only where it is short.
     """
-    if not (formula := neighbour(mutant, claim)):
+    if not (formula := mutated(mutant, claim)):
         return Markup("")
     shown = Markup(mathml(formula, block=True))
     return shown if written or len(shown) <= LONG else Markup("")
@@ -253,7 +253,7 @@ def _step_views(
             prose(step.reason),
             Markup(mathml(step.formula, block=True)),
             tuple(
-                (_new_leaves(says, assumed), "" if method == MADE_AGAIN else method or form, outcome)
+                (_new_assumptions(says, assumed), "" if method == MADE_AGAIN else method or form, outcome)
                 for (says, form), (outcome, method) in zip(step.obligations, results, strict=True)
             ),
             result=step.formula in derivation.results,
@@ -262,11 +262,11 @@ def _step_views(
         yield reference()
 
 
-def _new_leaves(says: str, known: set[str]) -> str:
-    """What is said of a theorem with the leaves that no step above has; these then join ``known``."""
+def _new_assumptions(says: str, known: set[str]) -> str:
+    """The line of a theorem with the assumptions that no earlier step has; these are added to ``known``."""
     rule, semicolon, listed = says.partition("; ")
     if not (semicolon and says.startswith(THEOREM)):
         return says
-    new = [leaf for leaf in dict.fromkeys(BETWEEN_LEAVES.split(listed)) if leaf not in known]
+    new = [assumed for assumed in dict.fromkeys(BETWEEN_ASSUMPTIONS.split(listed)) if assumed not in known]
     known |= set(new)
     return f"{rule}; {', '.join(new)}" if new else rule

@@ -115,8 +115,8 @@ def page(found: Sequence[Found], again: int) -> Study:
         "The test error along the ridge need not be unimodal, and its infimum need not be at a finite ridge. "
         f"A relu student with a relu target (alpha = {TWO_MINIMA.alpha:g}, beta = {TWO_MINIMA.beta:g}, r = "
         f"{TWO_MINIMA.spike:g}, c = {TWO_MINIMA.bulk:g}, gamma = 1, bias 0.7) has {len(best.minima)} minima: "
-        f"{minima}; the lower one is at {least.at:.5g}, and the limit of infinite ridge is {limit:.6f}. A search that "
-        "goes downhill from a small ridge ends in the other one, so all dips of a scan are refined.",
+        f"{minima}; the lower one is at {least.at:.5g}, and the limit of infinite ridge is {limit:.6f}. A descent from "
+        "a small ridge ends in the other one. The search therefore refines all local minima of a scan.",
         f"Over {len(found)} random models (students {', '.join(STUDENTS)}; targets {', '.join(TARGETS)}; alpha and "
         "beta from 0.2 to 5, r up to 3, c from 0.5 to 2, any alignment, a bias in half of them, label noise 0 or 0.3; "
         f"seeded) {infinite} have the optimum at infinite ridge, {100 * share:.1f} +- {100 * spread:.1f} %: there "
@@ -188,7 +188,7 @@ def _figure(found: Sequence[Found]) -> draw.Figure:
     counts.set(xlabel=r"$\log_{10}$ of the best ridge", ylabel="models", title=f"{len(found)} random models")
     draw.legend(counts, loc="upper left")
     caption = (
-        "Left: the test error along the ridge of a relu student with bias 0.7 and a relu target, alignment 1. "
-        "Right: the best ridges of random models; the last bar is those whose infimum is at infinite ridge."
+        "Left: test error against the ridge for a relu student with bias 0.7 and a relu target, alignment 1. Right: "
+        "best ridges of random models. The last bar counts models whose best ridge is infinite."
     )
     return draw.finished(canvas, SLUG, "The best ridge", caption)

@@ -118,16 +118,16 @@ def page(found: Sequence[Optimum]) -> Study:
 
 def _figure(found: Sequence[Optimum]) -> draw.Figure:
     """Both bounds along the learning rate, and the least error over the ridge between them."""
-    canvas, *all_axes = draw.panels(len(found), size=(13.0, 3.5), ylabel="test error")
+    canvas, *all_axes = draw.panels(len(found), ylabel="test error")
     for axes, one in zip(all_axes, found, strict=True):
         draw.line(axes, RATES, np.maximum(one.upper, 1e-9), 1, "upper bound")
         draw.line(axes, RATES, np.maximum(one.lower, 1e-9), 0, "lower bound")
         draw.line(axes, RIDGE_RATES, one.over_ridge, 2, "best ridge", marker="^", ms=5, lw=0)
-        axes.set(yscale="log", xlabel=r"$\tilde\eta$", title=one.name)
+        axes.set(yscale="log", xlabel=r"rescaled learning rate $\tilde\eta$", title=one.name)
         axes.set_ylim(bottom=max(1e-7, 0.3 * min(one.lower)))
     draw.legend(all_axes[0])
     caption = (
-        "Upper and lower bound after a gradient step of rate eta (Result 3.1, beta = 1; alpha0 infinite where not "
-        f"given), and the least test error over the ridge at alpha = {ALPHA:g}."
+        "Upper and lower bound after a gradient step with learning rate eta (Result 3.1, beta = 1; alpha0 is infinite "
+        f"unless given), and the least test error over all ridges at alpha = {ALPHA:g}."
     )
     return draw.finished(canvas, "bounds_along_rate", "The bounds along the learning rate", caption)

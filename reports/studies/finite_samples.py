@@ -91,10 +91,10 @@ def page(data: Data) -> Study:
     visible = sum(abs(row.z) > 3.0 for row in rows)
     inside = sum(abs(row.measured.mean - row.theory) < row.measured.spread for row in rows)
     text = (
-        f"The theory is about infinite dimension. Here it stands beside experiments with n = {SAMPLES} samples, d = "
-        f"{DIMENSION} inputs and p = {WIDTH} neurons: {len(rows)} points, {SEEDS} independent experiments each, the "
-        "theory at the same ratios and nothing fitted. The limit drops what a uniform readout costs at finite width, "
-        "the term $m^2/(p \\tau)$, which is kept beside it.",
+        f"The theory is a limit of infinite dimension. Here it is compared with experiments with n = {SAMPLES} "
+        f"samples, d = {DIMENSION} inputs and p = {WIDTH} neurons: {len(rows)} points, {SEEDS} independent experiments "
+        "each, the theory at the same ratios, no fit. The limit drops the cost of a uniform readout at finite width, "
+        "the term $m^2/(p \\tau)$; a second column keeps it.",
     )
     after = sum(abs(row.z_at_width) > 3.0 for row in rows)
     left = worst.measured.mean / worst.at_width - 1.0
@@ -102,8 +102,8 @@ def page(data: Data) -> Study:
     statements = (
         Statement(
             f"{SEEDS} experiments agree with the theory", OURS, visible == 0,
-            f"the means are off by {_share(median(abs(row.relative) for row in rows))} at the typical point (median) "
-            f"and by {_share(abs(worst.relative))} at the worst ({worst.name}), above the theory at "
+            f"the means differ by {_share(median(abs(row.relative) for row in rows))} (median) and by at most "
+            f"{_share(abs(worst.relative))} ({worst.name}), and are above the theory at "
             f"{sum(row.relative > 0.0 for row in rows)}; {visible} of {len(rows)} are beyond three standard errors",
         ),
         Statement(
@@ -162,7 +162,7 @@ def _figure(rows: Sequence[Row]) -> draw.Figure:
     caption = (
         f"Lines: theory at infinite dimension, alpha = {ALPHA:g}, beta = {BETA:g}. Points: mean over {SEEDS} "
         "experiments with one standard error (mostly smaller than the mark). Left: spiked random features, named by "
-        "student and target. Right: networks after a gradient step, against their own theory, ridge "
+        "student and target. Right: networks after a gradient step and their own theory, ridge "
         f"{next(iter(NETWORKS.values())).ridge:g}."
     )
     return draw.finished(canvas, SLUG, title, caption)

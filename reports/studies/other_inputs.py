@@ -141,13 +141,14 @@ def page(data: Data) -> Study:
         if inputs.directions == "sparse"
     ]
     text = (
-        "The theory takes Gaussian inputs. Here the coordinates are independent with mean 0 and variance 1 but "
+        "The theory assumes Gaussian inputs. Here the coordinates are independent with mean 0 and variance 1 but "
         f"uniform, +-1 (Rademacher), or Student t with {DEGREES_OF_FREEDOM} degrees of freedom, with target and spike "
-        "along dense directions (uniformly random) or along axes (sparse). Spiked features and networks after a step, "
-        f"at d = {', '.join(str(d) for d, _ in RUNS)}, the difference from the Gaussian theory extrapolated in 1/d.",
-        "Along an axis the argument of the target keeps the law of a coordinate, and no limit makes it Gaussian. Of "
-        "the gradient step only $h_1^*$ and $h_2^*$ feel the axis. For +-1 an odd target is linear along its axis, "
-        "g(x) = g(1) x, and the task another one.",
+        "along dense directions (uniformly random) or along axes (sparse). Spiked features and networks after a step "
+        f"are measured at d = {', '.join(str(d) for d, _ in RUNS)}; the difference from the Gaussian theory is "
+        "extrapolated in 1/d.",
+        "Along an axis the argument of the target has the law of one coordinate at any d. In the gradient step only "
+        "$h_1^*$ and $h_2^*$ depend on it. For +-1 an odd target is linear along its axis, g(x) = g(1) x, which is a "
+        "different task.",
     )
     statements = (
         *(_universal(directions, [row for row in rows if row.inputs.directions == directions])
@@ -222,12 +223,12 @@ def _figure(rows: Sequence[Row]) -> draw.Figure:
             )  # fmt: skip
         axes.axvline(0.0, color=draw.DARK, lw=0.8)
         axes.set_yticks(list(range(len(own)))[::-1], [row.name for row in own], fontsize=7.5)
-        axes.set(xlabel="measurement above the Gaussian theory, per cent", title=f"{directions} directions")
+        axes.set(xlabel="difference from Gaussian theory, %", title=f"{directions} directions")
     draw.legend_outside(canvas, left)
     caption = (
-        "Spiked random features and networks named by student and target; test error extrapolated from d = "
-        f"{RUNS[0][0]} to {RUNS[-1][0]}, above the Gaussian theory, bars of two standard errors. Left: target and "
-        "spike along random directions. Right: along axes."
+        "Test error of spiked random features and networks above the Gaussian theory, extrapolated from d = "
+        f"{RUNS[0][0]} to {RUNS[-1][0]}, with two standard errors. Cases are named by student and target. Left: target "
+        "and spike have random directions. Right: they point along coordinate axes."
     )
     return draw.finished(canvas, SLUG, "Test errors with inputs that are not Gaussian", caption)
 

@@ -16,7 +16,7 @@ from giantsteps.numerics.models.network import Network
 from giantsteps.numerics.saddle_point.profile import profile
 from giantsteps.numerics.spectrum.axis import Axis
 from giantsteps.numerics.spectrum.density import Spectrum, equations_of, spectrum
-from giantsteps.numerics.spectrum.edges import EdgeLaw, edge_law
+from giantsteps.numerics.spectrum.edge_fluctuations import EdgeLaw, edge_law
 from giantsteps.reports.figures import canvas as draw
 from giantsteps.reports.measurements.experiments import FOLDER, Measured, own_model
 from giantsteps.reports.measurements.study import OURS, Statement, Study, Table, command, stated
@@ -247,8 +247,9 @@ def several(row: Row, networks: Networks) -> tuple[Statement, ...]:
 
 
 def _figure(rows: Sequence[Row]) -> draw.Figure:
-    """Density over the histogram of the sample's bulk, the outlier named."""
-    canvas, *all_axes = draw.panels(len(rows), size=(13.0, 4.0), ylabel="density")
+    """Density over the histogram of the sample's bulk, the outlier named. The axes end below the peak at zero."""
+    canvas, *all_axes = draw.panels(len(rows), ylabel="density")
+    peaks = []
     for axes, row in zip(all_axes, rows, strict=True):
         counts, ends = np.histogram(row.bulk, bins=60)
         heights, label, outlier = counts / (row.features * np.diff(ends)), "sample", f"outlier {row.outliers[0]:.0f}"
@@ -262,17 +263,20 @@ def _figure(rows: Sequence[Row]) -> draw.Figure:
         axes.stairs(heights, ends, fill=True, color="#CCCCCC", label=label)
         draw.line(axes, row.found.x, row.found.density, 0, "theory")
         axes.set(
-            xlabel=r"eigenvalue of $\Phi^\top\Phi/p$", title=row.name,
-            ylim=(0.0, 1.6 * float(np.quantile(heights, 0.98))),
+            xlabel=r"eigenvalue of $\Phi^\top\Phi/p$", ylim=(0.0, 1.4 * np.quantile(heights, 0.9)),
             xlim=(0.0, 1.05 * max(row.bulk[-1], min(row.found.edges[-1][1], 1.1 * row.bulk[-1]))),
         )  # fmt: skip
+        axes.set_title(row.name, fontsize=9)
+        peaks.append(float(np.max(row.found.density)) if np.max(row.found.density) > axes.get_ylim()[1] else 0.0)
         words = f"{outlier}\npredicted {row.predicted:.0f}"
         axes.text(0.97, 0.62, words, transform=axes.transAxes, ha="right", fontsize=8.5)
         if row.networks is not None:
             draw.line(axes, row.paper.x, row.paper.density, 1, "isotropic rows", lw=1.2)
         draw.legend(axes)
+    cut = ", ".join(f"{peak:.2g} ({row.name})" for peak, row in zip(peaks, rows, strict=True) if peak)
     caption = (
-        f"Lines: the limiting density. Histograms: one sample at d = {DIMENSION} without its outliers, the largest of "
-        f"which is named beside its prediction; of networks the mean of {NETWORKS} with one standard error."
+        f"Lines: limiting density. Histograms: one sample at d = {DIMENSION} without its outliers; for networks the "
+        f"mean of {NETWORKS} with one standard error. The text gives the largest outlier and its prediction."
+        + (f" The vertical axes are cut: near zero the density peaks at {cut}." if cut else "")
     )
     return draw.finished(canvas, SLUG, "Spectrum of the features", caption)

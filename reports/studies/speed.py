@@ -183,20 +183,20 @@ def _time(seconds: float) -> str:
 
 def _solver_figure(data: Data) -> draw.Figure:
     """Time per point against points, nodes and groups."""
-    canvas, *all_axes = draw.panels(3, size=(11.0, 3.4))
+    canvas, *all_axes = draw.panels(3)
     single = data["single"]["seconds"]
     panels = (
-        ("points", "seconds_per_point", single, "points of a batch", "time per point, one point alone = 1"),
-        ("nodes", "seconds_per_point", None, "nodes along the spike", "time per point of a batch, coarsest = 1"),
-        ("groups", "seconds", None, "readout groups k", "time of one point, k = 1 is 1"),
+        ("points", "seconds_per_point", single, "points of a batch", "time per point, relative to a point alone"),
+        ("nodes", "seconds_per_point", None, "nodes along the spike", "time per point, relative to the coarsest rule"),
+        ("groups", "seconds", None, "readout groups k", "time of one point, relative to k = 1"),
     )
     for style, (axes, (what, seconds, unit, x, y)) in enumerate(zip(all_axes, panels, strict=True)):
         rows = data[f"by {what}"]
         _line(axes, [r[what] for r in rows], [r[seconds] / (unit or rows[0][seconds]) for r in rows], style)
         axes.set(xlabel=x, ylabel=y)
     caption = (
-        "Left: a point of a batch in units of a point alone. Middle: against the number of nodes of the coarsest rule "
-        "compared. Right: against the number of readout groups. tanh student, sin target; all axes logarithmic."
+        "Time of one solution against the number of points in a batch, the number of nodes of the coarsest rule, and "
+        "the number of readout groups. tanh student, sin target; all axes logarithmic."
     )
     return draw.finished(canvas, "speed_of_the_solver", "The time of a solution", caption)
 
@@ -206,16 +206,16 @@ def _cost_figure(data: Data) -> draw.Figure:
     canvas, digits, simulated = draw.panels(2, size=(9.0, 3.6))
     rows, single = data["by digits"], data["single"]["seconds"]
     _line(digits, [r["digits"] for r in rows], [r["seconds"] / single for r in rows], 3)
-    digits.set(xlabel="digits", ylabel="time, double precision = 1")
+    digits.set(xlabel="digits", ylabel="time, relative to double precision")
     rows = data["by dimension"]
     d, unit = [r["dimension"] for r in rows], rows[0]["bare_seconds"]
     _line(simulated, d, [r["seconds"] / unit for r in rows], 0, "the experiment")
     _line(simulated, d, [r["bare_seconds"] / unit for r in rows], 1, "bare products and Cholesky")
-    simulated.set(xlabel="dimension d", ylabel=f"time, bare at d = {d[0]} is 1")
+    simulated.set(xlabel="dimension d", ylabel=f"time, relative to bare products at d = {d[0]}")
     draw.legend(simulated)
     caption = (
         "Left: the saddle point in multiple precision. Right: one finite-size experiment (n = 1.5 d, p = d, one ridge) "
-        "and the matrix products and the Cholesky factor it cannot do without. All axes logarithmic."
+        "and the matrix products and Cholesky factor that it requires. All axes logarithmic."
     )
     return draw.finished(canvas, "cost_of_digits_and_dimension", "The cost of digits and of dimension", caption)
 

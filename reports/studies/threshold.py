@@ -86,11 +86,11 @@ def page(data: Data, found: Sequence[Divergence] = ()) -> Study:
     largest, where = max((abs(z), experiment.name) for experiment, *_, z in rows)
     refused = sum(map(refuses, CASES.values()))
     text = (
-        "Without ridge the readout interpolates the samples when alpha < beta and cannot when alpha > beta. The solver "
-        "takes the limit ridge -> 0+ itself on both sides: below the threshold V is 1/ridge times a finite number and "
-        "the equations are solved for that number, above it V is finite. At alpha = beta the limit diverges; with a "
-        "ridge the error is finite there and grows as the ridge shrinks. Where the features saturate along the spike, "
-        "samples far out have next to no variance, $1 + V$ needs a smaller ridge, and the limit is reached late.",
+        "Without ridge the readout interpolates the samples if alpha < beta, and cannot if alpha > beta. The solver "
+        "takes the limit ridge -> 0+ on both sides. Below the threshold V is a finite number divided by the ridge, and "
+        "the equations are solved for that number; above it V is finite. At alpha = beta the limit diverges; with a "
+        "ridge the error is finite and grows as the ridge shrinks. If the features saturate along the spike, samples "
+        "far out have almost no variance, and the limit is reached only at a much smaller ridge.",
     )
     statements = (
         Statement(
@@ -159,9 +159,9 @@ def _figure(case: str, measured: Sequence[Measured], found: Sequence[Divergence]
     draw.legend(left)
     draw.legend(right)
     caption = (
-        f"Left: test error of {case} against alpha at three ridges, the last the limit from above; points: spiked "
-        f"features at d = {DIMENSION} with ridge {RIDGE:g}, mean over {SEEDS} with one standard error. Right: the "
-        "error at alpha = beta as the ridge shrinks."
+        f"Left: test error of {case} against alpha at two ridges and in the limit of ridge 0. Points: spiked features "
+        f"at d = {DIMENSION} with ridge {RIDGE:g}, mean over {SEEDS} with one standard error. Right: test error at "
+        "alpha = beta against the ridge."
     )
     return draw.finished(canvas, SLUG, "The interpolation threshold", caption)
 

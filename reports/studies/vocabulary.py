@@ -263,8 +263,8 @@ def _figure(found: Sequence[Point], special: Sequence[Point]) -> draw.Figure:
     caption = (
         "tanh student, target sin(2z), alignment 1, beta = 1, ridge 0.1, spike 1.5, all bulk variances 1. Points: "
         f"spiked random features at d = {SHOWN}, {SEEDS} seeds ({SEEDS // 2} of orthogonal rows), one standard error. "
-        "Thick lines: the theory at that width; thin lines: infinite width. The sources print neither the functions "
-        "nor the numbers of their Figure 6, and no network has orthogonal rows after a step."
+        "Thick lines: theory at that width. Thin lines: infinite width. The sources print neither the functions nor "
+        "the numbers of their Figure 6. No network has orthogonal rows after a step."
     )
     title = "Test error against samples, by vocabulary of the initial readout"
     return draw.finished(canvas, SLUG, title, caption)

@@ -218,7 +218,7 @@ def _kernel_table() -> Table:
 
 def _figure(data: Data) -> draw.Figure:
     """Error against the width: fixed rates, the rate proportional to the width, the kernel limit."""
-    canvas, *all_axes = draw.panels(len(CASES), size=(10.4, 4.0), ylabel="test error")
+    canvas, *all_axes = draw.panels(len(CASES), ylabel="test error")
     widths = [float(width) for width in np.geomspace(0.08, 30.0, 33)]
     for axes, (case, network) in zip(all_axes, CASES.items(), strict=True):
         for style, eta in enumerate((1.0, network.step.only.eta)):
@@ -232,8 +232,8 @@ def _figure(data: Data) -> draw.Figure:
         draw.ticks(axes, (0.1, 1.0, 10.0))
         draw.legend(axes)
     caption = (
-        "Lines: the paper's theory at two fixed rates and at the best of a grid for every width; dotted: the kernel "
-        f"limit without a step, in closed form. Points: networks at d = {DIMENSION}, mean over {SEEDS} with one "
+        "Lines: the paper's theory at two fixed learning rates and at the best rate of a grid for each width. Dotted: "
+        f"kernel limit without a step, in closed form. Points: networks at d = {DIMENSION}, mean over {SEEDS} with one "
         "standard error; squares at the larger fixed rate, triangles at a rate proportional to the width "
         f"({', '.join(f'{case}: {rate:g} beta' for case, rate in CHOSEN.items())})."
     )

@@ -68,17 +68,18 @@ def steps_without_rule(claim: Mapping[str, Any]) -> list[str]:
     return list(dict.fromkeys(step for e in claim["evidence"] for step in e.get("without_rule", ())))
 
 
-# The kinds of leaves, of which there are several each.
-LEAVES = {"hypothesis": "hypotheses", "lemma": "lemmas", "model": "parts of the model", "definition": "definitions"}
+# The kinds of assumptions, in the plural.
+_PLURALS = ("hypotheses", "lemmas", "parts of the model", "definitions")
+ASSUMPTIONS = dict(zip(("hypothesis", "lemma", "model", "definition"), _PLURALS, strict=True))
 
 
 def theorem_line(theorem: Mapping[str, Any]) -> str:
     """What the kernel made: how many steps by rules, and on which model, lemmas and hypotheses."""
     count = sum(theorem["rules"].values())
     kinds: dict[str, list[str]] = {}
-    for leaf in theorem["assumptions"]:
-        claimed = f" [{leaf['claim']}]" if leaf["claim"] else ""
-        kinds.setdefault(leaf["kind"], []).append(leaf["name"] + claimed)
+    for assumed in theorem["assumptions"]:
+        claimed = f" [{assumed['claim']}]" if assumed["claim"] else ""
+        kinds.setdefault(assumed["kind"], []).append(assumed["name"] + claimed)
     definitions = len(kinds.pop("definition", []))
     rests = [f"{definitions} definition{'s' * (definitions != 1)}"]
     rests += [f"{kind}: {', '.join(names)}" for kind, names in kinds.items()]
@@ -91,9 +92,9 @@ EVIDENCE = {"Agreement": "numbers", "FiniteSize": "simulation", "Certificate": "
 
 
 def caught_lines(claim: Mapping[str, Any]) -> list[str]:
-    """Each check of a claim with what it would have caught alone: how many of the wrong neighbours, and which not.
+    """Each check of a claim with the mutants that it refutes alone: how many, and which it misses.
 
-    Generic ones are counted with the check that earned the verdict, which alone met them.
+    Generic mutants count for the check that earned the verdict; the other checks are not tried on them.
     """
     power = claim.get("power")
     if power is None:
@@ -117,7 +118,7 @@ def caught_lines(claim: Mapping[str, Any]) -> list[str]:
 def caught_words(power: Mapping[str, Any]) -> str:
     """What one check caught alone, of its own and generic ones: caught 7 of 9 alone, 5 of 6 of its own; missed: ..."""
     if not power["of"]:
-        return "caught 0 of 0 alone: no wrong neighbour was tried, and nothing is known of it"
+        return "caught 0 of 0 alone: no mutant was tried"
     missed = f"; missed: {', '.join(power['missed'])}" if power["missed"] else ""
     if written := power.get("missed_written"):
         missed += f"; of these written for the claim: {', '.join(written)}"

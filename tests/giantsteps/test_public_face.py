@@ -238,7 +238,7 @@ def test_an_uncertainty_is_taken_as_three_numbers() -> None:
 @pytest.mark.parametrize("name", ["solve_batch", "certify", "digits", "compare", "simulate", "spectrum", "bounds"])
 @pytest.mark.parametrize("changes", [{"loss": "huber:1"}, {"readout": _LAW}], ids=["loss", "law"])
 def test_no_function_takes_a_model_for_one_of_another_loss_or_readout(name: str, changes: dict[str, Any]) -> None:
-    # Either the answer is another one than that of the plain model, or a sentence says what is not built.
+    # Either the answer differs from that of the plain model, or a sentence says what is not supported.
     def told(model: Model) -> str:
         try:
             found = OF_A_MODEL[name](model)

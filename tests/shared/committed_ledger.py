@@ -1,6 +1,6 @@
 """The committed ledger as entries, so that the whole report can be rendered without running a check.
 
-The committed document holds what decides and no more: witnesses, methods of proof and the formulas of wrong neighbours
+The committed document holds what decides and no more: witnesses, methods of proof and the formulas of mutants
 are stand-ins, the last of them the formulas of the claims, which are as long.
 """
 

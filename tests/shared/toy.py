@@ -12,8 +12,8 @@ import pytest
 import sympy as sp
 
 from giantsteps.derivations.kernel.limits import name_limit
+from giantsteps.derivations.kernel.search.assumptions import proved
 from giantsteps.derivations.kernel.search.goals import limit_of
-from giantsteps.derivations.kernel.search.leaves import proved
 from giantsteps.derivations.kernel.search.steps import equal
 from giantsteps.derivations.language.derivation import Derivation, RationalLimit, Step
 from giantsteps.derivations.language.symbols import alpha0, d, h1_star, h2_star

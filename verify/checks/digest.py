@@ -1,4 +1,4 @@
-"""One word for a proof: it changes with any of its leaves, rules, arguments or conclusions, and with nothing else.
+"""The digest of a proof: it changes with its assumptions, rules, arguments and conclusions, and with nothing else.
 
 What a second kernel said of a proof is kept under its digest (`verify.ledger.second_kernel`): a changed proof has not
 been replayed. Terms are read by structure, each part once; sums, products and sets in no order, bound and made-up

@@ -215,7 +215,7 @@ class _Printer(SciPyPrinter):
     """Python for an expression, terms and factors as they stand, with one identifier for each symbol.
 
     SymPy would make them by a substitution for each symbol, and sort the terms again. What a part of an expression is
-    in Python depends on nothing around it, and is kept: a statement and its wrong neighbours share most of theirs.
+    in Python depends on nothing around it, and is kept: a statement and its mutants share most of theirs.
     """
 
     def __init__(self, functions: Iterable[str]) -> None:

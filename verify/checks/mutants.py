@@ -1,4 +1,4 @@
-"""Wrong neighbours of a statement: what a slip of the pen would make of it.
+"""Mutants of a statement: what a slip of the pen would make of it.
 
 Mutants are generated from the expression tree of the right-hand side (of an equation) by one change each: the sign of
 a term, a factor dropped, a square or a root lost, one symbol for its sibling (a table of the paper), eight per cent

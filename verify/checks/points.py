@@ -115,7 +115,7 @@ class BySearch:
     """A property that has to hold all over the domain: Hypothesis searches for a counterexample.
 
     The search is derived from the names of claim and check, neither from the clock nor from the code: the same one runs
-    every time, for a claim and for its wrong neighbours. ``examples``: at least so many, where few of them tell.
+    every time, for a claim and for its mutants. ``examples``: at least so many, where few of them tell.
     """
 
     title: str

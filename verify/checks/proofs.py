@@ -20,7 +20,7 @@ from giantsteps.verify.checks.checker import settle, takes_limit, vanishes
 from giantsteps.verify.checks.digest import digest
 from giantsteps.verify.protocol.claim import Claim, Domain, Profile
 from giantsteps.verify.protocol.conditions import IS_A_THEOREM, on_domain
-from giantsteps.verify.protocol.evidence import Evidence, Leaf, Made, Outcome, Proof, Settled
+from giantsteps.verify.protocol.evidence import Assumed, Evidence, Made, Outcome, Proof, Settled
 from giantsteps.verify.protocol.paper import Paper
 
 
@@ -81,8 +81,9 @@ CONCLUDED = "The statement follows from what was derived."
 
 
 def concluded(derivation: Derivation, statement: sp.Equality) -> Theorem | None:
-    """The statement as a theorem of the kernel, made from those of the derivation and made again from its leaves; None
-    where the derivation has not got them, or where the statement does not follow.
+    """The statement as a theorem of the kernel, made from those of the derivation and replayed from its assumptions.
+
+    None if the derivation has no such theorems, or if the statement does not follow.
     """
     known = [derivation.known_theorem_of(symbol) for symbol in derivation.results if statement.has(symbol)]
     theorems = [theorem for theorem in known if theorem is not None]
@@ -90,7 +91,7 @@ def concluded(derivation: Derivation, statement: sp.Equality) -> Theorem | None:
         return None
     goal = Equation(statement.lhs, statement.rhs)
     found = follows(goal, theorems)
-    if found is None or any(states(leaf, goal) for leaf in found.assumptions):
+    if found is None or any(states(assumed, goal) for assumed in found.assumptions):
         return None
     try:
         again = established(found)
@@ -99,37 +100,37 @@ def concluded(derivation: Derivation, statement: sp.Equality) -> Theorem | None:
     return again if again.statement == goal else None
 
 
-def states(leaf: Assumption, goal: Equation) -> bool:
-    """Whether an assumption says, up to algebra, what is to be proved: then nothing is proved."""
-    if leaf.is_lemma or not isinstance(leaf.statement, Equation):
+def states(assumed: Assumption, goal: Equation) -> bool:
+    """Whether an assumption is, up to algebra, the statement to prove: then nothing is proved."""
+    if assumed.is_lemma or not isinstance(assumed.statement, Equation):
         return False
-    said, asked = (e.left - e.right for e in (leaf.statement, goal))
+    said, asked = (e.left - e.right for e in (assumed.statement, goal))
     if said.free_symbols != asked.free_symbols:
         return False
     return any(vanishing(said - sign * asked, (said, asked)) is not None for sign in (1, -1))
 
 
 def made(*theorems: Theorem) -> Made:
-    """The leaves and rules of theorems, as the ledger keeps them."""
+    """The assumptions and rules of theorems, as the ledger keeps them."""
     assumptions = frozenset().union(*(theorem.assumptions for theorem in theorems))
-    leaves = sorted(map(_leaf, assumptions), key=lambda leaf: (leaf.kind, leaf.name, leaf.statement))
+    listed = sorted(map(_assumed, assumptions), key=lambda one: (one.kind, one.name, one.statement))
     rules = Counter(node.rule for theorem in theorems for node in nodes(theorem))
-    return Made(tuple(leaves), tuple(sorted(rules.items())), tuple(map(digest, theorems)))
+    return Made(tuple(listed), tuple(sorted(rules.items())), tuple(map(digest, theorems)))
 
 
 @lru_cache(maxsize=4096)
-def _leaf(leaf: Assumption) -> Leaf:
+def _assumed(assumption: Assumption) -> Assumed:
     from giantsteps.derivations.language.rendering import latex
 
-    left, right = map(latex, sides(leaf.statement))
-    match leaf.statement:
+    left, right = map(latex, sides(assumption.statement))
+    match assumption.statement:
         case Tends(variable=variable):
             statement = rf"\lim_{{{latex(variable)} \to \infty}} {left} = {right}"
         case AtLeast():
             statement = rf"{left} \geq {right}"
         case _:
             statement = f"{left} = {right}"
-    return Leaf(leaf.name, leaf.ground.value, statement, leaf.reference)
+    return Assumed(assumption.name, assumption.ground.value, statement, assumption.reference)
 
 
 def _takes_limit(obligations: tuple[Obligation, ...]) -> bool:
@@ -227,7 +228,7 @@ class ByObligations:
 
 @dataclass(frozen=True)
 class ByTheorem:
-    """The statement is a theorem: the kernel makes it, and makes it again from its leaves.
+    """The statement is a theorem: the kernel makes it, and replays it from its assumptions.
 
     ``build`` makes the theorem of a statement, equation or inequality, and raises Refused where it does not follow; a
     conjunction is one theorem for each part.

@@ -20,7 +20,7 @@ def all_claims() -> tuple[Claim, ...]:
 
 @alone
 def claims(beginning: str = "") -> tuple[Claim, ...]:
-    """The claims whose ids begin so, by default all, in the order of the paper; none where none does."""
+    """The claims whose ids begin so (default: all), in the order of the paper."""
     return tuple(claim for claim in all_claims() if claim.id.startswith(beginning))
 
 

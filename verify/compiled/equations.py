@@ -36,7 +36,7 @@ _NONE: Mapping[Any, Any] = MappingProxyType({})
 
 @dataclass(frozen=True)
 class EquationsSolution(Solved):
-    """`values` by name, or one by its symbol: solution[x]. `error_estimate` is for |error|/(1 + |value|) of each."""
+    """The solution of equations: `values` by name, solution[x] by symbol. `error_estimate`: |error|/(1 + |value|)."""
 
     error_estimate: float
 
@@ -56,17 +56,17 @@ def solve_equations(
     laws: Mapping[sp.Symbol, Law] = _NONE,
     functions: Mapping[Any, Callable[..., Any]] = _NONE,
 ) -> EquationsSolution:
-    """The solution of equations {symbol: expression}, in which symbols may determine each other.
+    """Solve coupled fixed-point equations {symbol: expression}.
 
-    `Expectation(f, t)` is an average over t, which is standard normal unless `laws` has another law of t. `numbers` has
-    the values of all other symbols, `functions` those of each `sympy.Function`: of arrays, and of complex ones where it
-    is called at unknowns, since slopes are had by complex steps. Unknowns start at 1; of several solutions repeated
-    substitution leads to one, and that of a symbol declared positive is positive.
+    `Expectation(f, t)` is the average over t, which is standard normal unless `laws` gives another law. `numbers` has
+    the values of all other symbols. `functions` has an implementation of each `sympy.Function`, for arrays; for complex
+    arrays too if its argument contains unknowns, because derivatives are complex steps. Unknowns start at 1. If there
+    are several solutions, repeated substitution selects one; symbols declared positive stay positive.
 
-    The error is estimated by coarser rules, on which every operation is rounded more roughly. Errors of the numbers and
-    functions given are not counted, nor is a peak that is narrower than the distance of the nodes (1/16 of a standard
-    deviation, 1/20 of an interval), or all of a singular end such as x^(-0.9). Raises CompileError for what is not such
-    an equation, and SolveError where no solution is found.
+    The error is estimated by coarser rules with coarser rounding. The estimate does not include errors of `numbers` and
+    `functions`, peaks narrower than the distance of the nodes (1/16 of a standard deviation, 1/20 of an interval), or
+    a singular end such as x^(-0.9). Raises CompileError for an unsupported equation, and SolveError if no solution is
+    found.
     """
     if not isinstance(equations, Mapping) or not equations:
         raise CompileError("equations are a mapping {symbol: expression} with at least one entry")

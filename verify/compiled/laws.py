@@ -17,7 +17,7 @@ from giantsteps.verify.compiled.tape import CompileError
 
 @dataclass(frozen=True)
 class Law:
-    """The law of a variable that is averaged over: `normal`, `uniform`, `marchenko_pastur`, `points`, or one's own.
+    """The law of a variable in an average: `normal`, `uniform`, `marchenko_pastur`, `points`, or a rule of your own.
 
     `rule(finer)` gives nodes and weights, some `finer` times as many as `rule(1.0)`.
     """

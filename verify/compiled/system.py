@@ -28,7 +28,7 @@ _CLOSE = 1e-3
 
 
 class SolveError(ArithmeticError):
-    """The iteration found no solution."""
+    """No solution was found."""
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class CompileError(ValueError):
-    """What cannot be compiled: a symbol without a value, or a function that no number type has."""
+    """An expression cannot be compiled: a symbol without a value, or an unsupported function."""
 
 
 @dataclass(frozen=True)

@@ -20,16 +20,16 @@ FEWEST_DIGITS, MOST_DIGITS = 16, 300
 @accepts(model=model_of, digits=whole_number("digits", 50, least=FEWEST_DIGITS, most=MOST_DIGITS, optional=True))
 @within_reach
 def solve(model: Model, *, digits: int | None = None) -> Solution:
-    """Order parameters, test error (25) and training error of the model with its loss and its readout.
+    """Solve the saddle point of a model: order parameters, test error (25) and training error.
 
-    With `digits` to so many of them, as numbers of mpmath, by the equations that the theorems conclude: for the square
-    loss, one readout group (over isotropic rows also two, whose mean features do not coincide up to sign), one spike
-    direction, rows of equal norm before the step and ridge > 0. Raises ModelError for what does not exist or is
-    not supported, and PrecisionError where the digits are not reached. Never raises for lack of convergence:
-    `converged` and `status` say so.
+    With `digits` the result has so many digits, as mpmath numbers, from the equations of the theorems. This requires
+    the square loss, one readout group (with isotropic rows also two, if their mean features do not coincide up to
+    sign), one spike direction, rows of equal norm before the step, and ridge > 0. Raises ModelError for a model that
+    does not exist or is not supported, and PrecisionError if the digits are not reached. Does not raise if the solver
+    does not converge: see `converged` and `status`.
     """
     if digits is not None:
-        _check(model)
+        _check(model, digits)
     found = in_doubles(model)
     if digits is None:
         return found
@@ -49,7 +49,7 @@ def solve(model: Model, *, digits: int | None = None) -> Solution:
     return _solution(model, solve_digits(model, digits, start, step), digits)
 
 
-def _check(model: Model) -> None:
+def _check(model: Model, digits: int) -> None:
     """Raises ModelError for what digits do not support."""
     most = 1 if model.network_step is not None else 2
     supported = {
@@ -58,16 +58,21 @@ def _check(model: Model) -> None:
         "a spike of one direction": model.rank == 1,
         "rows of equal norm before the step": not model.gaussian_rows,
         "ridge > 0": model.ridge > 0.0,
-        "one gradient step, or spike, bulk and alignment as given": model.step is None or not model.step.several,
     }
     missing = " and ".join(what for what, there in supported.items() if not there)
     if missing:
-        raise ModelError(f"digits require {missing}, and here {model.described()}: omit the digits")
+        raise ModelError(f"digits require {missing}: omit digits={digits}")
+    if model.step is not None and model.step.several:
+        raise ModelError(
+            "digits after several gradient steps are not supported, since these reach a state known in double "
+            f"precision only: for digits over the isotropic bulk give that state, spike={model.spike!r}, "
+            f"bulk={model.bulk!r}, alignment={model.alignment!r}"
+        )
     if len(model.groups) == 2:
         (u, b, c), (v, d, e) = zip(model.slopes, model.biases, model.bulks, strict=True)
         if (u, b, c) == (v, d, e) or ((u, b, c) == (-v, -d, e) and model.activation.parity in ("odd", "even")):
             raise ModelError(
-                "digits require two groups whose mean features do not coincide up to sign: omit the digits"
+                f"digits require two groups whose mean features do not coincide up to sign: omit digits={digits}"
             )
     if model.network_step is not None and model.slopes[0] == 0.0:
         raise ModelError(

@@ -24,17 +24,17 @@ def moving(theorem: Theorem) -> Moving:
     variables = limit_variables(theorem)
     rests: dict[Named, set[Named]] = {}
     taken: dict[Named, set[Named]] = {}
-    for leaf in theorem.assumptions if variables else ():
-        limit = isinstance(leaf.statement, Tends)  # which is a definition, or says nothing of what moves
-        if leaf.is_lemma or (limit and not leaf.defines):
+    for assumed in theorem.assumptions if variables else ():
+        limit = isinstance(assumed.statement, Tends)  # which is a definition, or says nothing of what moves
+        if assumed.is_lemma or (limit and not assumed.defines):
             continue
-        first, second = (_named(side, leaf) for side in sides(leaf.statement))
+        first, second = (_named(side, assumed) for side in sides(assumed.statement))
         left, right = (second, first) if limit else (first, second)
-        moved = left if leaf.defines else left | right
+        moved = left if assumed.defines else left | right
         for name in moved - variables:
             rests.setdefault(name, set()).update((left | right) - {name})
-            if isinstance(leaf.statement, Tends):
-                taken.setdefault(name, set()).add(leaf.statement.variable)
+            if isinstance(assumed.statement, Tends):
+                taken.setdefault(name, set()).add(assumed.statement.variable)
     for function, slope in DERIVATIVES.items():
         rests.setdefault((slope, 1), set()).add((function, 1))
     reached = {name: others & variables for name, others in rests.items()}
@@ -48,6 +48,6 @@ def moving(theorem: Theorem) -> Moving:
     return {name: tuple(sorted(of, key=str)) for name, of in reached.items() if of}
 
 
-def _named(term: sp.Expr, leaf: Assumption) -> set[Named]:
-    free = term.free_symbols - leaf.universal
+def _named(term: sp.Expr, assumed: Assumption) -> set[Named]:
+    free = term.free_symbols - assumed.universal
     return {what for what in named_in(term) if isinstance(what, tuple) or what in free}

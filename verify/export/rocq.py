@@ -1,4 +1,4 @@
-"""Theorems of the kernel as lemmas of Rocq, one for each, an axiom for each leaf and for what is no algebra.
+"""Theorems of the kernel as lemmas of Rocq, one for each, an axiom for each assumption and each step beyond algebra.
 
 Every symbol of which an assumption speaks is a parameter; the others are quantified over, each lemma on its own.
 Declared signs of parameters are axioms, those of quantified symbols hypotheses, and so are the denominators and roots
@@ -24,7 +24,7 @@ from giantsteps.derivations.kernel.vacuity.conditions import beside_existence
 from giantsteps.verify.export.moving import limit_variables, moving
 from giantsteps.verify.export.preamble import PREAMBLE
 from giantsteps.verify.export.tactics.equalities import Premise, Writer, by_laws, chained, plain, posed
-from giantsteps.verify.export.tactics.rules import LEAVES, prover
+from giantsteps.verify.export.tactics.rules import BY_LEMMA, prover
 from giantsteps.verify.export.terms import (
     Named,
     Names,
@@ -181,8 +181,8 @@ class _Exporter:
         node = lemma.node
         given = ["ltac:(sign)"] * len(lemma.hypotheses)
         if node.rule == "assume":
-            (leaf,) = node.arguments
-            name = self._axiom(f"{leaf.ground.value}_{slug(leaf.name)}", lemma.type)
+            (assumed,) = node.arguments
+            name = self._axiom(f"{assumed.ground.value}_{slug(assumed.name)}", lemma.type)
             return replace(lemma, proof=_exact(name, *lemma.symbols, *given), axioms={name: lemma.type}, assumed=True)
         if node.rule == "name_limit":
             return self._named(lemma, premises[0], names, variables)
@@ -194,7 +194,7 @@ class _Exporter:
             proof = chained(lemma.steps, premises, writer) if several else prove(node, premises, writer)
             return replace(lemma, proof="; ".join([*posed(node, writer), proof]), axioms=axioms)
         says = quantified(lemma.symbols, (*lemma.hypotheses, *(f"({p.type})" for p in before), lemma.says))
-        kind = "lemma_" if node.rule in LEAVES else "rule_"
+        kind = "lemma_" if node.rule in BY_LEMMA else "rule_"
         name = self._axiom(f"{kind}{node.rule}", says)
         # Premises may say the same: each is given in its place.
         proof = _exact(name, *lemma.symbols, *given, *(p.name for p in before))
@@ -203,17 +203,16 @@ class _Exporter:
     def _named(self, lemma: Lemma, premise: Premise, names: Names, variables: frozenset[sp.Symbol]) -> Lemma:
         """The definition of a name by a limit, whatever that is, and its value."""
         node = lemma.node
-        (leaf,) = (a for a in node.assumptions if a.defines and a.name == str(node.arguments[0]))
-        assert isinstance(leaf.statement, Tends)
-        self._declare(leaf.statement.expression, node, names, variables)
-        tends = statement_text(
-            Tends(leaf.statement.expression, _LIMIT, leaf.statement.variable), names, {_LIMIT: "v__"}
-        )
+        (meaning,) = (a for a in node.assumptions if a.defines and a.name == str(node.arguments[0]))
+        limit = meaning.statement
+        assert isinstance(limit, Tends)
+        self._declare(limit.expression, node, names, variables)
+        tends = statement_text(Tends(limit.expression, _LIMIT, limit.variable), names, {_LIMIT: "v__"})
         named = text(node.arguments[0], names)
         symbols = [s for s in lemma.symbols if s in re.findall(r"\w+", f"{tends} {named}")]
         says = f"forall v__ : R, {tends} -> {named} = v__"
         axiom = quantified(symbols, (says,)) if symbols else says
-        name = self._axiom(f"definition_{slug(leaf.name)}", axiom)
+        name = self._axiom(f"definition_{slug(meaning.name)}", axiom)
         return replace(lemma, proof=f"apply {name}; exact {premise.at(names)}", axioms={name: axiom})
 
     def _writer(self, lemma: Lemma, names: Names, variables: frozenset[sp.Symbol], axioms: dict[str, str]) -> Writer:
@@ -243,7 +242,7 @@ class _Exporter:
             around = {v: of for v, of in outer.items() if v in free(integrand)}
             return granted("exists", says, names.spoken(integrand) - set(over) - outer.keys(), (), around)
 
-        def leaf(kind: str, says: str, terms: tuple[sp.Expr, ...], bound: tuple[str, ...]) -> str:
+        def assumed(kind: str, says: str, terms: tuple[sp.Expr, ...], bound: tuple[str, ...]) -> str:
             for term in terms:
                 self._declare(term, lemma.node, names, variables)
             return granted(kind, says, frozenset().union(*map(names.spoken, terms)), bound, {})
@@ -260,7 +259,7 @@ class _Exporter:
                 self.parameters.setdefault(names.of(head), (head, names))
             return f"({' '.join((name, *map(names.of, over)))})" if over else name
 
-        return Writer(names, exists, leaf, slope)
+        return Writer(names, exists, assumed, slope)
 
     def _declare(self, term: sp.Basic, node: Theorem, names: Names, variables: frozenset[sp.Symbol]) -> None:
         """The functions of a term, and the symbols in it that the assumptions of a theorem fix, are parameters."""
@@ -346,11 +345,11 @@ def _condition(condition: Condition, names: Names, taken: frozenset[sp.Symbol]) 
 
 
 def _terms(node: Theorem) -> list[sp.Basic]:
-    """All terms of a node: what it says, its conditions, its arguments and its leaves."""
+    """All terms of a node: its statement, its conditions, its arguments and its assumptions."""
     conditions = [condition.term for condition in stated(node.conditions)]
-    leaves = [t for leaf in node.arguments if isinstance(leaf, Assumption) for t in sides(leaf.statement)]
+    assumed = [t for one in node.arguments if isinstance(one, Assumption) for t in sides(one.statement)]
     variable = getattr(node.statement, "variable", None)
-    return [*sides(node.statement), *conditions, *leaves, *_inner(node.arguments), *([variable] if variable else [])]
+    return [*sides(node.statement), *conditions, *assumed, *_inner(node.arguments), *([variable] if variable else [])]
 
 
 def _inner(argument: Any) -> list[sp.Basic]:

@@ -10,7 +10,7 @@ from typing import Any
 
 import sympy as sp
 
-from giantsteps.verify.ledger.leaves import ground_json, grounds
+from giantsteps.verify.ledger.assumptions import ground_json, grounds
 from giantsteps.verify.ledger.run import Entry, Ledger
 from giantsteps.verify.ledger.second_kernel import replayed
 from giantsteps.verify.protocol.claim import Claim
@@ -39,7 +39,7 @@ def as_json(ledger: Ledger) -> dict[str, Any]:
 
 
 def dumps(ledger: Ledger) -> str:
-    """The ledger as JSON with one line a claim or leaf and sorted keys, so that a change shows as what it changes."""
+    """The ledger as JSON with sorted keys and one line for each claim and assumption, so that diffs are short."""
 
     def text(value: Any) -> str:
         return json.dumps(value, ensure_ascii=False, allow_nan=False, sort_keys=True)
@@ -121,7 +121,7 @@ def alone(ledger: Ledger) -> dict[str, dict[str, int]]:
 
 
 def theorem_json(evidence: Sequence[Evidence]) -> dict[str, Any] | None:
-    """What the kernel made of a claim: the leaves of its theorem and the rules of its proof; null if nothing."""
+    """The theorem of a claim: its assumptions and the rules of its proof; null if there is none."""
     made = next((e.theorem for e in evidence if isinstance(e, Proof) and e.theorem is not None), None)
     if made is None:
         return None

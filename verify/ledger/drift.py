@@ -18,8 +18,8 @@ _MISSING = object()
 def drift(committed: Mapping[str, Any], fresh: Mapping[str, Any]) -> list[str]:
     """How two ledgers differ, as sentences; empty if they agree.
 
-    Every key of claims, leaves, totals and provenance is compared, exactly but for z-scores (within ``Z_DRIFT``) and
-    detectable errors (within ``RELATIVE_DRIFT``); a key that only one of the two has differs from one that is null.
+    Every key of claims, assumptions, totals and provenance is compared. z-scores may differ by ``Z_DRIFT``, detectable
+    errors by the factor ``RELATIVE_DRIFT``, all else has to be equal. A missing key is not equal to null.
     """
     old, new = _parts(committed), _parts(fresh)
     findings = [f"{name}: in the committed ledger only" for name in old if name not in new]
@@ -30,11 +30,11 @@ def drift(committed: Mapping[str, Any], fresh: Mapping[str, Any]) -> list[str]:
 
 
 def _parts(ledger: Mapping[str, Any]) -> dict[str, Any]:
-    """The claims by id, the leaves by kind and names, and all else by key; what has the name of another is told."""
+    """The claims by id, the assumptions by kind and names, all else by key; duplicate names are reported."""
     found: dict[str, Any] = {}
     for name, part in (
         *((str(claim.get("id")), claim) for claim in ledger["claims"]),
-        *((f"the {leaf.get('kind')} {leaf.get('names')}", leaf) for leaf in ledger.get("leaves", ())),
+        *((f"the {one.get('kind')} {one.get('names')}", one) for one in ledger.get("leaves", ())),
         *((key, part) for key, part in ledger.items() if key not in ("claims", "leaves")),
     ):
         while name in found:

@@ -225,9 +225,9 @@ def run(
             futures = {executor.submit(unit, *work[m]): m for m in spread(needed)}
             for future in as_completed(futures):
                 record(futures[future], future.result())
-        # What theorems rest on is read off their leaves, and has to be known as well.
+        # The claims that theorems assume have to be known as well.
         for id_ in pending:
-            known[id_] = _with_leaves(known[id_], found[id_].evidence, known)
+            known[id_] = _with_assumptions(known[id_], found[id_].evidence, known)
         pending = _closure(tuple(known.values()), chosen) - chosen
         chosen |= pending
 
@@ -263,11 +263,11 @@ def spread(items: Sequence[str]) -> list[str]:
     return [items[k] for k in turned if k < len(items)]
 
 
-def _with_leaves(claim: Claim, evidence: Sequence[Evidence], known: Mapping[str, Claim]) -> Claim:
-    """A claim that uses what its theorems rest on, beside what it says that it uses."""
+def _with_assumptions(claim: Claim, evidence: Sequence[Evidence], known: Mapping[str, Claim]) -> Claim:
+    """A claim that uses the claims its theorems assume, beside those that it lists itself."""
     theorems = [e.theorem for e in evidence if isinstance(e, Proof) and e.theorem is not None]
-    leaves = [leaf.claim for theorem in theorems for leaf in theorem.assumptions if leaf.claim in known]
-    return replace(claim, uses=tuple(dict.fromkeys([*claim.uses, *leaves])))
+    claims = [assumed.claim for theorem in theorems for assumed in theorem.assumptions if assumed.claim in known]
+    return replace(claim, uses=tuple(dict.fromkeys([*claim.uses, *claims])))
 
 
 def _closure(claims: Sequence[Claim], ids: Iterable[str] | None) -> frozenset[str]:

@@ -1,4 +1,4 @@
-"""What a second kernel has replayed, as it was committed: `make kernel` writes it, and nothing else needs Rocq."""
+"""The committed record of proofs replayed by a second kernel. Only `make kernel`, which writes it, needs Rocq."""
 
 from __future__ import annotations
 

@@ -12,7 +12,7 @@ _NUMBERS = ("alpha", "beta", "ridge", "noise")
 
 
 def command(verb: str, *words: str, **options: Any) -> str:
-    """giantsteps VERB WORDS --name value ...; an option whose value is None is left away, one that is True a flag."""
+    """giantsteps VERB WORDS --name value ...; an option whose value is None is omitted, one that is True a flag."""
     parts = ["giantsteps", verb, *words]
     for name, value in options.items():
         if value is not None:

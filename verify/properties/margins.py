@@ -1,4 +1,4 @@
-"""By which margin a property holds, 1 where nothing is off and 0 where it only just does; which draws say something."""
+"""The margin of a property: 1 if it holds exactly, 0 if it just holds; and the draws that test it."""
 
 from __future__ import annotations
 

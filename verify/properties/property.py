@@ -85,7 +85,7 @@ class Theory:
 
 
 THEORY = Theory()
-# What says that a number does not exist or is not built: such a draw is none.
+# Errors of numbers that do not exist or are not supported: such a draw is discarded.
 REFUSALS = (ModelError, ExpressionError, SpectrumError, PrecisionError, BallError)
 
 

@@ -88,7 +88,7 @@ class Domain:
 
 @dataclass(frozen=True)
 class Mutant:
-    """A wrong neighbour of a claim: the same checks have to refute it."""
+    """A mutant of a claim: a wrong statement that the same checks have to refute."""
 
     name: str
     statement: sp.Basic
@@ -137,11 +137,11 @@ class Check(Protocol):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Claim:
-    """One formula, where it comes from, where it holds, what it rests on, how it is checked, and how it could be wrong.
+    """One formula with its source, domain, dependencies, checks and mutants.
 
     ``id`` is a permanent slug (``part.what-it-says``). ``uses`` are the ids of the claims it rests on.
-    ``correction`` is, for a formula printed wrongly, the claim of ours that corrects it: a slip of the pen may lead
-    from the misprint back to it, and is then no wrong neighbour.
+    ``correction``: for a misprint, the id of the claim with the corrected formula. A generic mutant that equals the
+    corrected formula is dropped.
     """
 
     id: str

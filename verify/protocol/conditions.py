@@ -1,4 +1,4 @@
-"""Where theorems hold, compared with where a claim is stated.
+"""The conditions of theorems, compared with the domain of a claim.
 
 A theorem may hold under conditions alone: a denominator that does not vanish, a root or logarithm of what is positive.
 Over a claim's domain such a condition holds, fails somewhere, or is left open; then the claim assumes it.

@@ -33,11 +33,11 @@ class Settled:
 
 
 @dataclass(frozen=True)
-class Leaf:
-    """An assumption of a theorem: its name, its kind, what it says in LaTeX, and where it is from.
+class Assumed:
+    """An assumption of a theorem: its name, its kind, its statement in LaTeX, and its reference.
 
-    ``reference`` is what a definition means, where model and lemmas are found, and of a hypothesis the claim that
-    carries it, or the sentence in which it is made where none does.
+    ``reference`` is the meaning of a definition, the source of a lemma or of a part of the model, and for a hypothesis
+    the id of its claim, or a sentence if no claim states it.
     """
 
     name: str
@@ -47,7 +47,7 @@ class Leaf:
 
     @property
     def claim(self) -> str:
-        """The claim of the ledger that carries a hypothesis; empty where a sentence is all there is."""
+        """The id of the claim that states a hypothesis; empty if there is none."""
         return self.reference if self.kind == "hypothesis" and " " not in self.reference else ""
 
 
@@ -58,7 +58,7 @@ class Made:
     ``digests`` name its proof, or those of its parts: they change with it.
     """
 
-    assumptions: tuple[Leaf, ...]
+    assumptions: tuple[Assumed, ...]
     rules: tuple[tuple[str, int], ...]
     digests: tuple[str, ...] = ()
 

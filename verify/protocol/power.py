@@ -1,7 +1,7 @@
-"""What a check would have caught, alone: which wrong neighbours of a claim each of its checks refutes by itself.
+"""The power of a check: which mutants of a claim each of its checks refutes alone.
 
-A check that passes a claim says as much as it would have said against a wrong one. A proof refutes nearly every altered
-statement by construction, so the refutations of a claim count for the check that earned its verdict, and no other.
+A passed check is evidence only if it fails for wrong statements. A proof refutes nearly every altered statement by
+construction, so only the refutations by the check that earned the verdict count.
 """
 
 from __future__ import annotations
@@ -15,10 +15,9 @@ from sympy.core.relational import Relational
 
 from giantsteps.verify.protocol.verdict import Verdict
 
-# Of the wrong neighbours of a claim that numbers or simulation confirm, these have to refute this share by themselves:
-# of the claim's own, and of the generic ones. Either kind is held to it apart: many that are easily caught, of the one,
-# do not make up for what passes of the other. Those that were written for the claim have to be refuted one and all:
-# each stands for an error that somebody might make, which slips of the pen that any check sees do not make up for.
+# Numbers or simulation that confirm a claim have to refute this share of its stated mutants alone, and this share of
+# the generic ones. They have to refute every mutant written for the claim: each stands for an error that somebody
+# might make, and easily refuted slips of the pen do not compensate for it.
 ENOUGH = 0.8
 # The verdicts that numbers or simulation earn, alone or beside a derivation.
 WEIGHED = (Verdict.CONFIRMED, Verdict.DERIVED)
@@ -26,9 +25,9 @@ WEIGHED = (Verdict.CONFIRMED, Verdict.DERIVED)
 
 @dataclass(frozen=True)
 class MutantResult:
-    """What became of one wrong neighbour, and the checks that refute it, each by itself.
+    """The verdict on one mutant, and the checks that refute it alone.
 
-    ``written``: it was written for the claim, and not made by a rule.
+    ``written``: it was written for the claim, not made by a rule.
     """
 
     name: str
@@ -64,11 +63,11 @@ def _again(name: str, parts: tuple[Any, Any], *found: Any) -> MutantResult:
 
 @dataclass(frozen=True)
 class Power:
-    """What the check that earned a verdict refutes by itself, of all wrong neighbours tried on it.
+    """The mutants that the check which earned a verdict refutes alone, of all that were tried on it.
 
-    ``generic`` are those made of any right-hand side alike, of a claim that no theorem or certificate decided; the
-    check is held to ``ENOUGH`` of the own and of the generic ones, not to each of them. ``written`` are those of the
-    missed that were written for the claim: it is held to each.
+    ``generic``: mutants made by rules, for a claim that no theorem or certificate decides. The check has to refute the
+    share ``ENOUGH`` of the stated and of the generic mutants. ``written``: missed mutants that were written for the
+    claim; the check has to refute each of these.
     """
 
     earned_by: str

@@ -1,4 +1,4 @@
-"""How a claim is written down: its statement once, and what would be wrong beside it.
+"""How to write a claim: its statement, and its mutants.
 
 Relations (`eq`, `ge`, `le`) are left as they are typed.
 """
@@ -58,7 +58,7 @@ def slips(statement: sp.Basic, wrong: Wrong) -> tuple[Mutant, ...]:
     mutants = tuple(Mutant(name, _restated(statement, sp.sympify(other))) for name, other in wrong.items())
     for mutant in mutants:
         if mutant.statement == statement:
-            raise ValueError(f"the wrong neighbour {mutant.name!r} says what the claim says: {statement}")
+            raise ValueError(f"the mutant {mutant.name!r} is the claim itself: {statement}")
     return mutants
 
 

@@ -32,7 +32,7 @@ def value_of_loss(point: Point) -> Mapping[str, Callable[..., Any]]:
     return {**GENERIC, "loss": LOSSES[str(point["loss"])].value}
 
 
-# Least loss without mu1 z, for a wrong neighbour of the lower bound.
+# Least loss without mu1 z, for a mutant of the lower bound.
 least_loss_along = sp.Symbol(r"\inf_{b}\mathcal{L}(b_1\mu_0+b_2\kappa\mu_1)", real=True)
 
 # Student, target, spike, bulk, alignment: drawn once, of different shapes and strengths.

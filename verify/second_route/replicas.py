@@ -22,11 +22,7 @@ from giantsteps.verify.checks.points import Point
 from giantsteps.verify.protocol.claim import Domain, Range
 from giantsteps.verify.second_route.grids import Array, normal_line
 from giantsteps.verify.second_route.models import GENERIC
-from giantsteps.verify.second_route.saddle_point.letters import (
-    DOMAIN,
-    GENERIC_LETTERS,
-    model_at,
-)
+from giantsteps.verify.second_route.saddle_point.letters import DOMAIN, GENERIC_LETTERS, model_at
 from giantsteps.verify.second_route.values import LETTERS, PAIRS, by_glyph, generator_at, value
 
 R, B = s.replicas, s.inverse_temperature

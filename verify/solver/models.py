@@ -16,7 +16,7 @@ import sympy as sp
 
 from giantsteps.derivations.saddle_point import directions
 from giantsteps.derivations.saddle_point import symbols as s
-from giantsteps.numerics.bulk.atoms import SpectralMeasure
+from giantsteps.numerics.bulk.given_bulk import SpectralMeasure
 from giantsteps.numerics.models.model import Model
 from giantsteps.numerics.models.solution import Solution
 from giantsteps.numerics.saddle_point.any_loss.convex import solve as solve_convex

@@ -1,5 +1,4 @@
-"""Finding proofs. No truth rests on what is here: whatever it does, what comes out was made by the rules.
+"""Search for proofs. Nothing here is trusted: every theorem it returns was made by the rules.
 
-`leaves` is where a derivation begins, `steps` its next line, `averages` works averages out, and `goals` goes back from
-what is wanted to what is known.
+`assumptions` starts a derivation, `steps` adds a line, `averages` evaluates averages, `goals` works back from the goal.
 """

@@ -33,7 +33,7 @@ def concluded(goal: Equation, *theorems: Theorem) -> Theorem:
     return ring(tuple(t for t, _ in chain), goal, tuple(sign for _, sign in chain))
 
 
-# A statement and its wrong neighbours have one left side, and theorems are equal where they are one object.
+# A statement and its mutants have one left side, and theorems are equal where they are one object.
 @lru_cache(maxsize=256)
 def _worked_out(side: sp.Expr, theorems: tuple[Theorem, ...]) -> Theorem | None:
     """side = what it is by the theorems, with the averages that are left expanded; None if nothing changes it."""

@@ -8,7 +8,7 @@ from typing import Any
 import sympy as sp
 
 from giantsteps.derivations.kernel.algebra import rewrite, ring
-from giantsteps.derivations.kernel.search.leaves import define
+from giantsteps.derivations.kernel.search.assumptions import define
 from giantsteps.derivations.kernel.statements import Equation, sides
 from giantsteps.derivations.kernel.theorem import Theorem
 

@@ -75,7 +75,7 @@ def hold_all_along(conditions: Conditions, assumptions: frozenset[Assumption]) -
     assumed describes, the hypothesis is taken at its word.
     """
     grow = {c.variable for c in conditions if c.demand is Demand.CONSTANT and c.variable is not None}
-    grow |= {leaf.statement.variable for leaf in supposed(assumptions) if isinstance(leaf.statement, Tends)}
+    grow |= {assumed.statement.variable for assumed in supposed(assumptions) if isinstance(assumed.statement, Tends)}
     for variable in grow:
         held = frozenset(c.term for c in conditions if c.demand is Demand.CONSTANT and c.variable == variable)
         _hold_along(variable, held - {variable}, conditions, assumptions)
@@ -86,19 +86,19 @@ def _hold_along(variable: sp.Symbol, held: Names, conditions: Conditions, assump
     meanings = {**meanings_in(assumptions, True), **found}
     ways = resting(assumptions, variable)
     ways = ways | {name: ways.get(name, frozenset()) | names(meaning) for name, meaning in found.items()}
-    limits = {leaf: names(sides(leaf.statement)[0]) - leaf.universal for leaf in said(assumptions, variable)}
+    limits = {one: names(sides(one.statement)[0]) - one.universal for one in said(assumptions, variable)}
     still = frozenset[sp.Expr]().union(*(on for on in limits.values() if variable not in _reached(on, ways)))
     moving = still | {variable}
     fixed = _reached(held, ways)
     lemmas = functions_of_lemmas(assumptions)
     closed = fixed.union(ways, moving)
-    if not limits and not any(_reached(spoken(leaf), ways) & moving for leaf in said(assumptions)):
+    if not limits and not any(_reached(spoken(assumed), ways) & moving for assumed in said(assumptions)):
         return
     given = closed.union(*limits.values(), lemmas)
     put = {name: meaning for name, meaning in meanings.items() if name not in held}
     # In one order, so that the same is found in every process.
-    leaves = sorted(said(assumptions), key=lambda leaf: (leaf.name, str(sides(leaf.statement)[0])))
-    left = [_in_full(leaf, put, ways, assumptions) for leaf in leaves]
+    listed = sorted(said(assumptions), key=lambda assumed: (assumed.name, str(sides(assumed.statement)[0])))
+    left = [_in_full(assumed, put, ways, assumptions) for assumed in listed]
     values: dict[sp.Expr, sp.Expr] = {}
     asked = _reached(frozenset().union(*(names(c.term) for c in conditions if not c.of_variable)), ways)
     bound = asked.union(ways, still)
@@ -118,13 +118,13 @@ def _hold_along(variable: sp.Symbol, held: Names, conditions: Conditions, assump
     # What speaks of the variable by what is said to tend somewhere alone is taken at its word.
     stuck = [told for told in stuck if told.names & (moving - still) or told.names <= given]
     if any(not told.stationary for told in stuck):
-        raise Refused(f"{stuck[0].leaf.name} may hold at one {variable} at most, with {held} constant")
+        raise Refused(f"{stuck[0].assumed.name} may hold at one {variable} at most, with {held} constant")
     _still_functions(stuck, values, {**put, **values}, variable)
     low = [c for c in conditions if c.demand is Demand.NONNEGATIVE]
     guards = [in_full(list(put_in(c.term, put))[-1], formulas_of(assumptions)) for c in low]
     unknown = frozenset[sp.Expr]().union(*(told.names for told in stuck)) - given
     # What is defined is not free, nor are functions of lemmas.
-    meant = lemmas.union(found) | {defined(leaf)[0] for leaf in assumptions if leaf.defines}
+    meant = lemmas.union(found) | {defined(assumed)[0] for assumed in assumptions if assumed.defines}
     binding = [sp.expand(averaged(term)) for term in guards if not names(term) & unknown]
     near: Mapping[sp.Symbol, sp.Expr] = {}
     if any(isinstance(name, sp.Symbol) for told in stuck for name in told.names & (moving - still)):
@@ -172,19 +172,19 @@ def _reached(found: Names, ways: Mapping[sp.Expr, Names]) -> Names:
 
 
 def _in_full(
-    leaf: Assumption, put: Mapping[sp.Expr, sp.Expr], ways: Mapping[sp.Expr, Names], assumptions: frozenset[Assumption]
+    assumed: Assumption, put: Mapping[sp.Expr, sp.Expr], ways: Mapping[sp.Expr, Names], known: frozenset[Assumption]
 ) -> Told:
-    left, right = sides(leaf.statement)
-    *_, term = put_in(left - right, {n: meaning for n, meaning in put.items() if n not in leaf.universal})
-    term = in_full(term, formulas_of(assumptions))
-    stationary = right == 0 and left in _slopes_in(assumptions)
-    return Told(leaf, term, _reached(_named_in(term) - leaf.universal, ways), stationary)
+    left, right = sides(assumed.statement)
+    *_, term = put_in(left - right, {n: meaning for n, meaning in put.items() if n not in assumed.universal})
+    term = in_full(term, formulas_of(known))
+    stationary = right == 0 and left in _slopes_in(known)
+    return Told(assumed, term, _reached(_named_in(term) - assumed.universal, ways), stationary)
 
 
 @lru_cache(maxsize=4096)
 def _slopes_in(assumptions: frozenset[Assumption]) -> frozenset[sp.Expr]:
     """What assumptions say to be a slope."""
-    pairs = (sides(leaf.statement) for leaf in assumptions)
+    pairs = (sides(assumed.statement) for assumed in assumptions)
     return frozenset(name for name, meaning in pairs if meaning.has(sp.Derivative))
 
 
@@ -205,10 +205,10 @@ def _set_aside(
     only: tuple[Told, sp.Expr, sp.Expr] | None = None
     for told in left:
         elsewhere = frozenset[sp.Expr]().union(*(other.names for other in left if other is not told))
-        above, below = sides(told.leaf.statement)
+        above, below = sides(told.assumed.statement)
         own = isinstance(below, sp.Symbol) and not below.is_nonzero
-        own = own and below not in elsewhere | bound | told.leaf.universal
-        if isinstance(told.leaf.statement, AtLeast) and own and (nonnegative(above) or above in still):
+        own = own and below not in elsewhere | bound | told.assumed.universal
+        if isinstance(told.assumed.statement, AtLeast) and own and (nonnegative(above) or above in still):
             return told, below, sp.Integer(0)
         unknown = told.names - given
         if (solved := _solved(told, unknown - elsewhere, variable)) is not None:
@@ -233,7 +233,7 @@ def _solved(told: Told, among: Names, variable: sp.Symbol) -> tuple[sp.Expr, sp.
                 continue
             place = calls[0]
         value = _root(told.term, place, variable)
-        if value is not None and not names(value) & (told.leaf.universal - loose | {name}):
+        if value is not None and not names(value) & (told.assumed.universal - loose | {name}):
             return name, value
     return None
 

@@ -67,8 +67,8 @@ def can_hold(
     meanings = meanings_with(conditions, assumptions)
     asked = {c for c in conditions if not c.of_variable}.union(*(of_its_sign(*pair) for pair in meanings.items()))
     told = supposed(assumptions)
-    asked |= {_not_below(*_for_all(leaf)) for leaf in told if isinstance(leaf.statement, AtLeast)}
-    asked |= {c for leaf in told for c in _instances(leaf, asked)}
+    asked |= {_not_below(*_for_all(assumed)) for assumed in told if isinstance(assumed.statement, AtLeast)}
+    asked |= {c for assumed in told for c in _instances(assumed, asked)}
     for head, (arguments, meaning) in formulas_of(assumptions, True).items():
         every = {argument: any_value(argument, 0) for argument in arguments}
         asked |= of_its_sign(sp.Dummy(**head._kwargs), substitute(meaning, every))
@@ -78,7 +78,7 @@ def can_hold(
     lasting = {c: term for c, term in near.items() if free(term) & ANY or not free(term) & growing}
     for far in _FAR_OUT if any(free(term) & ANY for term in near.values()) else ():
         _have_values(lasting, Where(growing, *far))
-    for left, right in (sides(leaf.statement) for leaf in told if isinstance(leaf.statement, Equation)):
+    for left, right in (sides(assumed.statement) for assumed in told if isinstance(assumed.statement, Equation)):
         if meanings.get(left) != right:
             apart = _in_full(left - right, meanings, assumptions)
             apart, solved = _solved(apart) if size(apart) < _SMALL else (apart, {})
@@ -93,31 +93,31 @@ def _not_below(left: sp.Expr, right: sp.Expr) -> Condition:
     return Condition(left - right, Demand.NONNEGATIVE)
 
 
-def _instances(leaf: Assumption, asked: set[Condition]) -> Iterator[Condition]:
+def _instances(assumed: Assumption, asked: set[Condition]) -> Iterator[Condition]:
     """What an inequality says of a function for all its arguments, at those that it has in conditions, all of them
     where these are averaged over.
     """
-    if not isinstance(leaf.statement, AtLeast):
+    if not isinstance(assumed.statement, AtLeast):
         return
     for condition in asked:
         for call in condition.term.atoms(AppliedUndef):
             within = {name: any_value(name, 0) for name in free(call) - free(condition.term)}
-            for of in _calls_of(leaf):
-                if call.func == of.func and are_universal(of.args, leaf.universal):
+            for of in _calls_of(assumed):
+                if call.func == of.func and are_universal(of.args, assumed.universal):
                     at = dict(zip(of.args, (substitute(argument, within) for argument in call.args), strict=True))
-                    yield _not_below(*(substitute(side, at) for side in sides(leaf.statement)))
+                    yield _not_below(*(substitute(side, at) for side in sides(assumed.statement)))
 
 
-def _for_all(leaf: Assumption) -> tuple[sp.Expr, sp.Expr]:
+def _for_all(assumed: Assumption) -> tuple[sp.Expr, sp.Expr]:
     """The sides of a statement, for any value of what stands for all and in no argument of a function."""
-    every = {name: any_value(name, 0) for name in leaf.universal.difference(*map(free, _calls_of(leaf)))}
-    left, right = (substitute(side, every) for side in sides(leaf.statement))
+    every = {name: any_value(name, 0) for name in assumed.universal.difference(*map(free, _calls_of(assumed)))}
+    left, right = (substitute(side, every) for side in sides(assumed.statement))
     return left, right
 
 
-def _calls_of(leaf: Assumption) -> set[sp.Expr]:
-    """The functions without a formula, at their arguments, of which a leaf speaks."""
-    return {call for side in sides(leaf.statement) for call in side.atoms(AppliedUndef)}
+def _calls_of(assumed: Assumption) -> set[sp.Expr]:
+    """The functions without a formula, at their arguments, of which an assumption speaks."""
+    return {call for side in sides(assumed.statement) for call in side.atoms(AppliedUndef)}
 
 
 def _have_values(terms: Mapping[Condition, sp.Expr], where: Where = NEAR_BY) -> None:
@@ -175,8 +175,8 @@ def _constants_are_constant(conditions: frozenset[Condition], assumptions: froze
 def grows(variable: sp.Symbol, assumptions: frozenset[Assumption]) -> None:
     """Raises Refused where the variable of a limit cannot grow: a name, below zero, or held by a hypothesis."""
     alone = (
-        leaf.supposes and frozenset().union(*map(names, sides(leaf.statement))) - leaf.universal == {variable}
-        for leaf in assumptions
+        assumed.supposes and frozenset().union(*map(names, sides(assumed.statement))) - assumed.universal == {variable}
+        for assumed in assumptions
     )
     if variable in meanings_of(assumptions) or variable.is_negative or any(alone):
         raise Refused(f"{variable} grows, and is a name for something, or held")
@@ -202,18 +202,18 @@ def stays(condition: Condition, variable: sp.Symbol, assumptions: frozenset[Assu
     heads = {call.func for call in whole.atoms(AppliedUndef) if free(call) & {variable, *moving}}
     if condition.demand is Demand.NONNEGATIVE and heads and binds(whole):
         raise Refused(f"{condition.term} may not be as it has to be as {variable} grows")
-    leaves = supposed(assumptions)
+    listed = supposed(assumptions)
     if condition.demand is Demand.NONZERO and not outside_averages(whole).atoms(AppliedUndef):
         # What tends somewhere may be nonzero everywhere, and what has another name, if nothing is said of that.
-        leaves = said(assumptions)
-        links = [leaf for leaf in leaves if all(isinstance(side, AppliedUndef) for side in sides(leaf.statement))]
-        leaves = [leaf for leaf in leaves if leaf not in links]
-        for pair in [{side.func for side in sides(leaf.statement)} for leaf in links] * len(links):
+        listed = said(assumptions)
+        links = [one for one in listed if all(isinstance(side, AppliedUndef) for side in sides(one.statement))]
+        listed = [assumed for assumed in listed if assumed not in links]
+        for pair in [{side.func for side in sides(assumed.statement)} for assumed in links] * len(links):
             heads |= pair if pair & heads else set()
     # What is said of a function is said of its slopes, and the other way round.
     ways = meanings_of(assumptions)
     near = heads.union(*(reached_from(head, ways) for head in heads))
-    told = frozenset().union(*(names(side) for leaf in leaves for side in sides(leaf.statement)))
+    told = frozenset().union(*(names(side) for assumed in listed for side in sides(assumed.statement)))
     told |= functions_of_lemmas(assumptions)
     if near & told.union(*(reached_from(name, ways) for name in told if not isinstance(name, sp.Symbol))):
         raise Refused(f"{condition.term} may not be as it has to be as {variable} grows: more is said of it")
@@ -275,5 +275,5 @@ def binds(term: sp.Expr) -> bool:
 @lru_cache(maxsize=4096)
 def functions_of_lemmas(assumptions: frozenset[Assumption]) -> frozenset[sp.Expr]:
     """The heads of functions of which lemmas speak: their symbols stand for any value."""
-    spoken_of = frozenset().union(*(spoken(leaf) for leaf in assumptions if leaf.is_lemma))
+    spoken_of = frozenset().union(*(spoken(assumed) for assumed in assumptions if assumed.is_lemma))
     return frozenset(name for name in spoken_of if not isinstance(name, sp.Symbol))

@@ -18,7 +18,7 @@ from giantsteps.derivations.kernel.vacuity.existence import exist_where
 
 
 def established(theorem: Theorem) -> Theorem:
-    """The theorem, made again from its leaves by its rules, of which a family of values is found at which it speaks.
+    """The theorem, replayed from its assumptions, if it applies along some family of values.
 
     Rules ask none of what follows, and what they conclude is true of nothing where it fails: along a family for the
     whole, all that it was made of holds too. Raises Refused where a rule does not make the theorem, where an average

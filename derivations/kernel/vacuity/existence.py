@@ -55,7 +55,7 @@ _UNDER_AVERAGES = ("limit_average", "average_limit")
 
 @lru_cache(maxsize=1024)
 def exist_where(theorem: Theorem) -> frozenset[Condition]:
-    """Where all averages in a proof exist, by what functions are, as the leaves of the whole say it.
+    """Where all averages in a proof exist, by what functions are, as the assumptions of the whole say it.
 
     Raises Refused where one may not, for all values that are asked for, or may not tend to its limit, or where a
     function has not got the slopes that it has names for.
@@ -76,12 +76,12 @@ def exist_where(theorem: Theorem) -> frozenset[Condition]:
 @lru_cache(maxsize=4096)
 def _held_to(assumptions: frozenset[Assumption]) -> frozenset[sp.Expr]:
     """The functions of which more is said than what they tend to, or another name: what the lemma asks may not be."""
-    said = [leaf for leaf in supposed(assumptions) if leaf.universal and not isinstance(leaf.statement, Tends)]
-    heads_of = {leaf: frozenset(n for n in spoken(leaf) if not isinstance(n, sp.Symbol)) for leaf in said}
-    bare = [leaf for leaf in said if all(isinstance(s.as_coeff_Mul()[1], AppliedUndef) for s in sides(leaf.statement))]
-    held = relatives(frozenset().union(*(heads_of[leaf] for leaf in said if leaf not in bare)))
-    for leaf in bare * len(bare):
-        held |= relatives(heads_of[leaf]) if heads_of[leaf] & held else frozenset()
+    said = [one for one in supposed(assumptions) if one.universal and not isinstance(one.statement, Tends)]
+    heads_of = {assumed: frozenset(n for n in spoken(assumed) if not isinstance(n, sp.Symbol)) for assumed in said}
+    bare = [one for one in said if all(isinstance(s.as_coeff_Mul()[1], AppliedUndef) for s in sides(one.statement))]
+    held = relatives(frozenset().union(*(heads_of[assumed] for assumed in said if assumed not in bare)))
+    for assumed in bare * len(bare):
+        held |= relatives(heads_of[assumed]) if heads_of[assumed] & held else frozenset()
     return held
 
 
@@ -89,8 +89,8 @@ def _held_to(assumptions: frozenset[Assumption]) -> frozenset[sp.Expr]:
 def _exists_where(
     average: sp.Expr, assumptions: frozenset[Assumption], recorded: frozenset[Condition]
 ) -> frozenset[Condition]:
-    """Where an average exists, by the meaning of a function, the formula that a leaf gives, or what an exponent is, by
-    what names of limits and slopes are ``recorded`` to be, too.
+    """Where an average exists: by the meaning of a function, the formula that an assumption gives, the value of an
+    exponent, or the ``recorded`` values of names of limits and slopes.
     """
     term, exponents = average, _exponents(average, needed(average, assumptions))
     meanings = meanings_with(recorded, assumptions) if exponents else {}
@@ -131,9 +131,9 @@ def averages_exist(term: sp.Expr, told: Told) -> frozenset[Condition]:
 @lru_cache(maxsize=4096)
 def _have_slopes(assumptions: frozenset[Assumption]) -> None:
     """Raises Refused where a function with a named slope has none, by its definition or the formulas of others."""
-    for leaf in assumptions:
-        if leaf.defines and isinstance(leaf.statement, Equation):
-            _defined_with_slopes(*sides(leaf.statement))
+    for assumed in assumptions:
+        if assumed.defines and isinstance(assumed.statement, Equation):
+            _defined_with_slopes(*sides(assumed.statement))
     for head, (arguments, meaning) in formulas_of(assumptions, True).items():
         if (head in DERIVATIVES or head in PARTIALS) and heads(meaning):
             _has_slopes(meaning, arguments, needed(meaning, assumptions))

@@ -28,11 +28,11 @@ Conditions = frozenset[Condition]
 
 @dataclass(frozen=True)
 class Told:
-    """What a leaf says in full: a term that is zero (or not negative), the names in it, and whether it says that the
-    slope of something is zero.
+    """An assumption with its definitions inserted: a term that is zero (or not negative), the names in it, and whether
+    it says that a slope is zero.
     """
 
-    leaf: Assumption
+    assumed: Assumption
     term: sp.Expr
     names: Names
     stationary: bool
@@ -40,8 +40,8 @@ class Told:
 
 @dataclass(frozen=True)
 class Point:
-    """A saddle point far out: what leads in its names, of what else leaves speak, or conditions too, and integrands
-    that are not zero.
+    """A saddle point far out: the leading terms of its names, the other names in assumptions (or conditions too), and
+    integrands that are not zero.
     """
 
     near: Values
@@ -189,7 +189,7 @@ def _first(name: sp.Symbol, full: sp.Expr, far: Values, variable: sp.Symbol, ali
     """The coefficient that leads in what a name is that goes to zero, where the slope solved for it, over its
     coefficient, is the name and what vanishes: that is at the saddle point at infinity what leads in it on the way.
     The name itself where that has its sign at each value of the variable: both are averages of what never changes its
-    sign, and one integrand is the other one times what is positive. A name has its sign where the leaves hold at all.
+    sign, and one integrand is the other one times a positive factor. A name has its sign wherever the assumptions hold.
     """
     rest = sp.expand(full) - name
     if any(free(part) & far.keys() and not _vanishes(part, variable) for part in sp.Add.make_args(rest)):
@@ -281,7 +281,7 @@ def _lifted(terms: list[sp.Expr], guards: list[sp.Expr], tied: Names, point: Poi
 
 def _chosen(term: sp.Expr, point: Point, others: list[sp.Expr]) -> bool:
     """Whether a term is a function that may be as large as it has to be: not declared to be below zero, and neither
-    leaves nor other terms speak of it.
+    assumptions nor other terms speak of it.
     """
     if not isinstance(term, AppliedUndef) or term.is_nonpositive:
         return False

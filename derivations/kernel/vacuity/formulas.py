@@ -1,4 +1,4 @@
-"""What functions and their named slopes are: the formulas that leaves give."""
+"""What functions and their named slopes are: the formulas that assumptions give."""
 
 from __future__ import annotations
 
@@ -27,16 +27,16 @@ def formulas_of(assumptions: frozenset[Assumption], supposed: bool = False) -> F
     ``supposed``, and these by way of others that have one), and their named slopes, are of their arguments.
     """
     found: dict[Any, tuple[tuple[sp.Symbol, ...], sp.Expr]] = {}
-    whole = [(leaf, *sides(leaf.statement)) for leaf in assumptions if isinstance(leaf.statement, Equation)]
-    turned = [(leaf, right, left) for leaf, left, right in whole if not leaf.defines]
+    whole = [(assumed, *sides(assumed.statement)) for assumed in assumptions if isinstance(assumed.statement, Equation)]
+    turned = [(assumed, right, left) for assumed, left, right in whole if not assumed.defines]
     equations = [equation for equation in (*whole, *turned) if isinstance(equation[1], AppliedUndef)]
     equations.sort(key=lambda equation: (not equation[0].defines, *_texts(*equation[1:])))
     before = -1
     while len(found) != before:  # what is told by way of a function comes after that function
         before = len(found)
-        for leaf, name, meaning in equations:
+        for assumed, name, meaning in equations:
             head, arguments, formula = name.func, tuple(name.args), meaning
-            if head in found or not (leaf.defines or _tells(leaf, name, meaning, found, supposed)):
+            if head in found or not (assumed.defines or _tells(assumed, name, meaning, found, supposed)):
                 continue
             pending = [(head, formula)]
             while pending:
@@ -56,16 +56,16 @@ def _texts(name: sp.Expr, meaning: sp.Expr) -> tuple[str, str]:
     return sp.srepr(name), sp.srepr(meaning)
 
 
-def _tells(leaf: Assumption, name: sp.Expr, meaning: sp.Expr, found: Formulas, supposed: bool) -> bool:
+def _tells(assumed: Assumption, name: sp.Expr, meaning: sp.Expr, found: Formulas, supposed: bool) -> bool:
     """Whether an equation that is no definition gives a function a formula, for all values of its arguments and by way
     of functions that have one. What is defined by way of a function gives it none: that would be a circle.
     """
-    every = leaf.universal | (free(name) if leaf.is_lemma else frozenset())
+    every = assumed.universal | (free(name) if assumed.is_lemma else frozenset())
     if not are_universal(name.args, every & frozenset(name.args)):
         return False
     others = frozenset(call.func for call in meaning.atoms(AppliedUndef))
     if not supposed:
-        return leaf.is_lemma and not others
+        return assumed.is_lemma and not others
     rests = {head: relatives(names(formula)) for head, (_, formula) in found.items()}
     near = relatives(others).union(*(reached_from(head, rests) for head in others))
     return others <= found.keys() and not near & relatives(frozenset({name.func}))

@@ -30,7 +30,7 @@ from giantsteps.derivations.language.named_functions import DERIVATIVES, PARTIAL
 
 Values = npt.NDArray[np.float64]
 Known = dict[sp.Expr, Values]
-# Of the theorems of the theory, that which asks most is met by one value in two thousand, and by one of the first.
+# The strictest theorem of the theory is met by one value in two thousand, and by one of the first.
 _BLOCKS, _VALUES = 16, 512
 # A sum by less than a billionth of its parts is rounding.
 _ROUNDING = 1e-9

@@ -11,12 +11,12 @@ import functools
 import sympy as sp
 
 from giantsteps.derivations.free_energy.along_spike import PAPER, y0
-from giantsteps.derivations.gradient_step.leaves import WIDTH
+from giantsteps.derivations.gradient_step.assumptions import WIDTH
 from giantsteps.derivations.kernel.algebra import rewrite
 from giantsteps.derivations.kernel.averages import linear
+from giantsteps.derivations.kernel.search.assumptions import define, proved
 from giantsteps.derivations.kernel.search.averages import averages_expanded, reflected
 from giantsteps.derivations.kernel.search.goals import concluded
-from giantsteps.derivations.kernel.search.leaves import define, proved
 from giantsteps.derivations.kernel.search.steps import equal, isolated, rewritten, value
 from giantsteps.derivations.kernel.statements import Equation
 from giantsteps.derivations.kernel.theorem import Theorem

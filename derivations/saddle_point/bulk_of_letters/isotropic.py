@@ -14,8 +14,8 @@ import sympy as sp
 from giantsteps.derivations.bulk.blocks import LETTERS, PAIRS, Place, blocks_by_mixed, mixed_solved, traces_by_mixed
 from giantsteps.derivations.bulk.marchenko_pastur import ISOTROPIC
 from giantsteps.derivations.kernel.algebra import differentiate, instantiate, rewrite, ring
+from giantsteps.derivations.kernel.search.assumptions import define, each_proved, hypothesis, proved
 from giantsteps.derivations.kernel.search.goals import concluded
-from giantsteps.derivations.kernel.search.leaves import define, each_proved, hypothesis, proved
 from giantsteps.derivations.kernel.search.steps import equal, isolated, rewritten, rewritten_both, value
 from giantsteps.derivations.kernel.statements import Equation
 from giantsteps.derivations.kernel.theorem import Theorem

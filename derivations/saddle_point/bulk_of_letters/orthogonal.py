@@ -16,13 +16,13 @@ import sympy as sp
 
 from giantsteps.derivations.bulk.blocks import LETTERS, PAIRS
 from giantsteps.derivations.free_energy.along_spike import PAPER, over_kappa
+from giantsteps.derivations.free_energy.assumptions import STATIONARY, unfolded
 from giantsteps.derivations.free_energy.envelopes import stationary_at
-from giantsteps.derivations.free_energy.leaves import STATIONARY, unfolded
-from giantsteps.derivations.gradient_step.leaves import WIDTH, concentrates
+from giantsteps.derivations.gradient_step.assumptions import WIDTH, concentrates
 from giantsteps.derivations.kernel.algebra import differentiate, instantiate, rewrite
+from giantsteps.derivations.kernel.search.assumptions import define, each_proved, hypothesis, proved
 from giantsteps.derivations.kernel.search.averages import averages_expanded
 from giantsteps.derivations.kernel.search.goals import concluded
-from giantsteps.derivations.kernel.search.leaves import define, each_proved, hypothesis, proved
 from giantsteps.derivations.kernel.search.steps import equal, isolated, rewritten, value
 from giantsteps.derivations.kernel.statements import Equation, sides
 from giantsteps.derivations.kernel.theorem import Theorem

@@ -16,9 +16,9 @@ import sympy as sp
 from giantsteps.derivations.free_energy import convex_loss
 from giantsteps.derivations.kernel.algebra import congruence, rewrite, ring
 from giantsteps.derivations.kernel.averages import stein
+from giantsteps.derivations.kernel.search.assumptions import each_proved, proved
 from giantsteps.derivations.kernel.search.averages import averages_expanded
 from giantsteps.derivations.kernel.search.goals import concluded
-from giantsteps.derivations.kernel.search.leaves import each_proved, proved
 from giantsteps.derivations.kernel.search.steps import rewritten, rewritten_both, value
 from giantsteps.derivations.kernel.statements import Equation
 from giantsteps.derivations.kernel.theorem import Theorem

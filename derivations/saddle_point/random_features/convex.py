@@ -17,16 +17,16 @@ import functools
 
 import sympy as sp
 
+from giantsteps.derivations.free_energy.assumptions import per_neuron, unfolded
 from giantsteps.derivations.free_energy.envelopes import PLACES, envelope_slopes, proximal
-from giantsteps.derivations.free_energy.leaves import per_neuron, unfolded
 from giantsteps.derivations.free_energy.ridge import cold_trace, coupled, fixed_overlap
 from giantsteps.derivations.free_energy.sample_energy import LABEL_NOISE
 from giantsteps.derivations.free_energy.stationarity import at_rest, derivative
 from giantsteps.derivations.kernel.algebra import differentiate, instantiate, rewrite, ring
 from giantsteps.derivations.kernel.averages import linear, rotate, stein
+from giantsteps.derivations.kernel.search.assumptions import define, each_proved, in_model, proved
 from giantsteps.derivations.kernel.search.averages import averages_expanded, expanded
 from giantsteps.derivations.kernel.search.goals import concluded
-from giantsteps.derivations.kernel.search.leaves import define, each_proved, in_model, proved
 from giantsteps.derivations.kernel.search.steps import in_order, isolated, named, rewritten, value
 from giantsteps.derivations.kernel.statements import Equation, sides
 from giantsteps.derivations.kernel.theorem import Theorem

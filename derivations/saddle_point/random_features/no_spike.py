@@ -15,14 +15,14 @@ from sympy.core.function import AppliedUndef
 
 from giantsteps.derivations.bulk import marchenko_pastur
 from giantsteps.derivations.free_energy.along_spike import PAPER, mu0, mu1, mu2
-from giantsteps.derivations.free_energy.leaves import cauchy_schwarz
+from giantsteps.derivations.free_energy.assumptions import cauchy_schwarz
 from giantsteps.derivations.free_energy.sample_energy import TEACHER, over_label
-from giantsteps.derivations.gradient_step.leaves import H1_STAR, H2_STAR
+from giantsteps.derivations.gradient_step.assumptions import H1_STAR, H2_STAR
 from giantsteps.derivations.kernel.algebra import congruence, order, rewrite, ring
 from giantsteps.derivations.kernel.averages import rotate
+from giantsteps.derivations.kernel.search.assumptions import define, each_proved, in_model, proved
 from giantsteps.derivations.kernel.search.averages import averages_expanded
 from giantsteps.derivations.kernel.search.goals import concluded
-from giantsteps.derivations.kernel.search.leaves import define, each_proved, in_model, proved
 from giantsteps.derivations.kernel.search.steps import isolated, rewritten, value
 from giantsteps.derivations.kernel.statements import AtLeast, Equation, sides
 from giantsteps.derivations.kernel.theorem import Theorem

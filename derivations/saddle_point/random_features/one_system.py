@@ -14,10 +14,10 @@ import sympy as sp
 from giantsteps.derivations.bulk.marchenko_pastur import second_names
 from giantsteps.derivations.free_energy.along_spike import denominator, over_modes, varrho
 from giantsteps.derivations.free_energy.ridge import SAMPLES
-from giantsteps.derivations.gradient_step.leaves import WIDTH
+from giantsteps.derivations.gradient_step.assumptions import WIDTH
 from giantsteps.derivations.kernel.algebra import differentiate, rewrite
 from giantsteps.derivations.kernel.averages import linear
-from giantsteps.derivations.kernel.search.leaves import define, hypothesis, in_model
+from giantsteps.derivations.kernel.search.assumptions import define, hypothesis, in_model
 from giantsteps.derivations.kernel.search.steps import equal, isolated, rewritten, value
 from giantsteps.derivations.kernel.statements import Equation, sides
 from giantsteps.derivations.kernel.theorem import Theorem

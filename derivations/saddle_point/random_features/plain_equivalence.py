@@ -12,17 +12,17 @@ import functools
 
 import sympy as sp
 
-from giantsteps.derivations.equivalence.spike_coefficients import at_spike, linear_of, mean_square, mu0_of
+from giantsteps.derivations.equivalence.conditional_coefficients import at_spike, linear_of, mean_square, mu0_of
 from giantsteps.derivations.free_energy.along_spike import ONE_LETTER, mu0, mu1, mu2, over_kappa
-from giantsteps.derivations.free_energy.leaves import cauchy_schwarz
+from giantsteps.derivations.free_energy.assumptions import cauchy_schwarz
 from giantsteps.derivations.free_energy.sample_energy import EQUIVALENT
+from giantsteps.derivations.gradient_step.assumptions import H1, H2
 from giantsteps.derivations.gradient_step.hermite_tensors import hermite
-from giantsteps.derivations.gradient_step.leaves import H1, H2
 from giantsteps.derivations.kernel.algebra import differentiate, instantiate, order, rewrite
 from giantsteps.derivations.kernel.limits import name_limit
+from giantsteps.derivations.kernel.search.assumptions import define, each_proved, in_model, proved
 from giantsteps.derivations.kernel.search.averages import averages_expanded
 from giantsteps.derivations.kernel.search.goals import concluded, limit_of
-from giantsteps.derivations.kernel.search.leaves import define, each_proved, in_model, proved
 from giantsteps.derivations.kernel.search.steps import equal, rewritten, value
 from giantsteps.derivations.kernel.statements import AtLeast, Equation, sides
 from giantsteps.derivations.kernel.theorem import Theorem

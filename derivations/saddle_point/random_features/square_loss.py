@@ -13,11 +13,11 @@ import sympy as sp
 
 from giantsteps.derivations.free_energy.envelopes import PLACES, proximal
 from giantsteps.derivations.free_energy.sample_energy import LABEL_NOISE
-from giantsteps.derivations.gradient_step.leaves import H1_STAR, H2_STAR
+from giantsteps.derivations.gradient_step.assumptions import H1_STAR, H2_STAR
 from giantsteps.derivations.kernel.algebra import differentiate, instantiate, rewrite
+from giantsteps.derivations.kernel.search.assumptions import each_proved, in_model, proved
 from giantsteps.derivations.kernel.search.averages import averages_expanded
 from giantsteps.derivations.kernel.search.goals import concluded
-from giantsteps.derivations.kernel.search.leaves import each_proved, in_model, proved
 from giantsteps.derivations.kernel.search.steps import equal, in_order, isolated, rewritten, value
 from giantsteps.derivations.kernel.statements import Equation, sides
 from giantsteps.derivations.kernel.theorem import Theorem

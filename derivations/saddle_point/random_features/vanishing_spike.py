@@ -19,8 +19,8 @@ from giantsteps.derivations.kernel.algebra import rewrite, ring
 from giantsteps.derivations.kernel.averages import linear
 from giantsteps.derivations.kernel.calculus import average_limit
 from giantsteps.derivations.kernel.limits import limit_compose, name_limit
+from giantsteps.derivations.kernel.search.assumptions import define, each_proved, in_model, proved
 from giantsteps.derivations.kernel.search.averages import averages_expanded
-from giantsteps.derivations.kernel.search.leaves import define, each_proved, in_model, proved
 from giantsteps.derivations.kernel.search.steps import isolated, rewritten, value
 from giantsteps.derivations.kernel.statements import Equation, Statement, Tends, sides
 from giantsteps.derivations.kernel.theorem import Theorem

@@ -110,9 +110,9 @@ def network_law(slope: SlopeBalls, labels: LabelBalls, e: Any, alpha0: Any) -> N
     plain, tilted, _ = labels.moments(_LABEL_POWERS)
     rows = rows_law(slope, e, alpha0, plain[:5], tilted[:4])
     if value_of(rows.omega).contains(0) and value_of(rows.turn).contains(0):
-        raise BallError("the rows of a linear activation need no averages over labels, which is not built")
+        raise BallError("a network's own bulk with a linear activation is not supported")
     if value_of(rows.spike).contains(0):
-        raise BallError("the step makes no spike (E[sigma'] = 0), which is not built")
+        raise BallError("a gradient step without spike (E[sigma'] = 0) is not supported")
     return NetworkLaw(rows, labels)
 
 

@@ -132,7 +132,7 @@ def spread_labels(target: Activation, centre: Ball, noise: Fraction, b1: Ball, b
         round((end + side * float(scale) * length) / float(step)) for end, side in ((lowest, -1), (highest, 1))
     )
     if high - low > _MOST_NODES:
-        raise BallError(f"the labels need {high - low} nodes: their noise is small beside their range")
+        raise BallError(f"the labels need {high - low} nodes: their noise is small compared with their range")
     h = rational_ball(step)
     nodes = tuple(k * h for k in range(low, high + 1))
     top = h / scale * density(arb(0))

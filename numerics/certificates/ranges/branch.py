@@ -75,7 +75,7 @@ class Piece:
 
 @dataclass(frozen=True, eq=False)
 class Branch:
-    """The pieces from one end of the range to the other, each the neighbour of the next."""
+    """A certified branch: adjacent intervals of the parameter, from the low end of the range to the high end."""
 
     model: Model
     parameter: str
@@ -118,18 +118,18 @@ class Branch:
 def certify_branch(
     model: Model, parameter: str, low: float, high: float, most: int = 2000, step: Callable[[float], bool] | None = None
 ) -> Branch:
-    """The certified branch for low <= parameter <= high.
+    """Certify the solution for all low <= parameter <= high.
 
-    Along alpha0 and eta, and along beta and noise after a step, the map of Result 3.1 is enclosed; along alpha and
-    ridge spike, bulk and alignment are the doubles of the model.
-    At most so many intervals are tried, from the low end on; `step`, given where the next one begins, may end it, too.
-    Never raises for what could not be certified: its pieces say why. Raises ModelError for a range without a model.
+    Along alpha0 and eta, and along beta and noise after a step, the map of Result 3.1 is enclosed too; along alpha and
+    ridge spike, bulk and alignment are the doubles of the model. At most so many intervals are tried, starting at the
+    low end; `step` is called with the start of the next interval and may stop the search. Does not raise if an interval
+    cannot be certified: its piece says why. Raises ModelError if the range contains no model.
     """
     owned = [name for name in PARAMETERS if name not in (_GIVEN if model.step is not None else _OF_STEP)]
     if parameter not in owned:
         raise ModelError(
-            f"a certified branch along {parameter} is not built for this model; accepted are {', '.join(owned)}, for "
-            'example certify_branch(model, "alpha", 1.0, 2.0)'
+            f"a certified branch along {parameter} is not supported for this model; accepted are {', '.join(owned)}, "
+            'for example certify_branch(model, "alpha", 1.0, 2.0)'
         )
     if not low < high:
         raise ModelError(f"a certified branch was given the range {low:g} to {high:g}; its low end comes first")
@@ -138,13 +138,13 @@ def certify_branch(
     # Without a rate there is no step yet, and the network's own bulk is the isotropic one.
     network = any(one.network_step is not None for one in (model, *ends))
     if network and parameter not in OF_A_NETWORK:
-        refused.append(f"on a network's own bulk branches are built along {', '.join(OF_A_NETWORK)}")
+        refused.append(f"with a network's own bulk, branches are only supported along {', '.join(OF_A_NETWORK)}")
     if network and any(one.network_step is None for one in ends):
-        refused.append("a network has its own bulk where it took a step: leave out eta = 0")
+        refused.append("a network has its own bulk only after a step: exclude eta = 0 from the range")
     if model.step is not None and model.step.several and parameter not in model.independent:
         refused.append(f"after several gradient steps branches are only supported along {', '.join(_BESIDE_STEPS)}")
     if parameter == "bulk" and model.groups[0].bulk is not None:
-        refused.append("the bulk of the group is given, and that of the model plays no part")
+        refused.append("the readout group has a bulk of its own, so the bulk of the model has no effect")
     if not any(refused):
         # What neither end has, an activation with no spike say, no value between them has.
         refused.append(_unbuilt(ends[0]) and _unbuilt(ends[1]))

@@ -1,4 +1,4 @@
-"""How often the sign of a prediction is wrong, for a target in {-1, 1}.
+"""The classification error: P(sign of the prediction != target), for a target in {-1, 1}.
 
 Along the spike that is a step where the mean output changes sign, as steep as the output is quiet: at a large ridge no
 rule that was made for the features sees it. `sign_changes` says where the rule has to be finer.

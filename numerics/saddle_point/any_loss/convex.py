@@ -33,10 +33,10 @@ from giantsteps.numerics.saddle_point.any_loss.sample_averages import has_signs,
 from giantsteps.numerics.saddle_point.any_loss.system import System
 from giantsteps.numerics.saddle_point.equations import undecided
 from giantsteps.numerics.saddle_point.finite_width import checked_width
-from giantsteps.numerics.saddle_point.level import UNDECIDED, extra_reach, solve_on
+from giantsteps.numerics.saddle_point.level import UNDECIDED, solve_on, unpacked
 from giantsteps.numerics.saddle_point.map_uncertainty import SMALL, neighbours, relative_uncertainty
-from giantsteps.numerics.saddle_point.packed import unpacked
 from giantsteps.numerics.saddle_point.profile import profile
+from giantsteps.numerics.saddle_point.ridgeless import extra_reach
 
 Array = NDArray[np.float64]
 
@@ -87,15 +87,17 @@ def solve(model: Model, *, refine: int = 0, width: float | None = None) -> Solut
     are without the uniform readout's own c_a m_a^2/(pi_a p) and m_a^2/(pi_a p), as a simulation reports them; residual
     and status are those of the equations with that term.
 
-    Raises ModelError at ridge = 0, and for what is not built: label noise beside margin losses and targets that are
+    Raises ModelError at ridge = 0, and for what is not supported: label noise beside margin losses and targets that are
     not +-1, a network's own bulk beside a margin loss and a target that is not +-1. Never raises for lack of
     convergence: `converged` and `status` say so.
     """
     if model.ridge == 0.0:
-        raise ModelError("ridge = 0 is built for the square loss only: give a small ridge, for example ridge = 1e-3")
+        raise ModelError(
+            "ridge = 0 is only supported for the square loss: give a small ridge, for example ridge = 1e-3"
+        )
     if model.rank > 2:
         raise ModelError(
-            f"convex losses are built for spikes of at most two directions, and here there are {model.rank}: use the "
+            f"convex losses are only supported for spikes of at most two directions, not {model.rank}: use the "
             "square loss, or for example alignment=0.6, further_alignments=(0.5,)"
         )
     labelled = labelled_model(model)
@@ -184,7 +186,7 @@ def _system(model: Model, refine: int, width: float | None, steps: tuple[Layer, 
 def mirrored(model: Model) -> bool:
     """Whether (kappa, z, y, omega) and its mirror image are as good, so that kappa >= 0 is enough.
 
-    At -x an odd student and an odd target change sign, and no loss that is built here minds; even ones do not change.
+    At -x an odd student and an odd target change sign; every supported loss is invariant. Even ones do not change.
     """
     symmetric = isinstance(model.loss, ClippedLoss) or model.loss.margin
     parity = model.activation.parity
@@ -248,9 +250,9 @@ def _judged(level: _Level, residual: float, moved: float, loss: Loss) -> tuple[b
     if not (residual <= RESIDUAL_GOAL and level.found.ended):
         if _separated(system, x, loss):
             return False, (
-                "not converged: the means of the features alone give every label its sign, so that m grows without "
-                "bound and the limit of infinite dimension is not reached; a larger ridge does not act on m: take a "
-                "smaller alignment or label noise"
+                "not converged: the means of the features alone separate the labels, so that m grows without bound "
+                "and the limit of infinite dimension does not exist; a larger ridge does not help: use a smaller "
+                "alignment, or label noise"
             )
         at, weights = system.output(x), system.table.weights
         advice = ""

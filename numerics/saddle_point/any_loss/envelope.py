@@ -332,8 +332,8 @@ class _General(_Rule):
     def __init__(self, loss: ProximalLoss, model: Model, place: Array, along: Array, near: Output, refine: int) -> None:
         if model.noise > 0.0:
             raise ModelError(
-                f"label noise beside the loss {loss.name!r} is not built: leave the noise out, or take the square, "
-                "Huber or absolute loss"
+                f"label noise with the loss {loss.name!r} is not supported: omit the noise, or use the square, Huber "
+                "or absolute loss"
             )
         self.loss_function, self.scale = loss, math.sqrt(model.remainder)
         if self.scale == 0.0:

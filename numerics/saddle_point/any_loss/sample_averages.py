@@ -88,13 +88,13 @@ def labelled_model(model: Model) -> Model:
         return model
     if model.noise > 0.0 and not has_signs(model.target):
         raise ModelError(
-            "label noise beside a margin loss is built for targets in {-1, 1}: omit the noise, or use for example "
+            "label noise with a margin loss requires a target in {-1, 1}: omit the noise, or use for example "
             'target="sign"'
         )
     if model.network_step is not None and not has_signs(model.target):
         raise ModelError(
-            "a margin loss beside the network's own bulk is built for targets in {-1, 1}, since the gradient step sees "
-            'the labels too: use for example target="sign", or the isotropic bulk, bulk_model="isotropic"'
+            "a margin loss with the network's own bulk requires a target in {-1, 1}, because the gradient step sees "
+            'the labels: use for example target="sign", or the isotropic bulk, bulk_model="isotropic"'
         )
     if has_signs(model.target):
         return model

@@ -47,10 +47,10 @@ from giantsteps.numerics.saddle_point.letters.many_letters import (
     held_means,
     respond,
 )
-from giantsteps.numerics.saddle_point.level import extra_reach, regime_of
 from giantsteps.numerics.saddle_point.map_uncertainty import relative_uncertainty
 from giantsteps.numerics.saddle_point.profile import Profile, profile
 from giantsteps.numerics.saddle_point.ridge import solve
+from giantsteps.numerics.saddle_point.ridgeless import extra_reach, regime_of
 
 Array = NDArray[np.float64]
 
@@ -105,7 +105,7 @@ def with_letters(model: Model, count: int) -> Model:
 def law_of(model: Model) -> ReadoutLaw:
     """The law of the initial readout. Raises ModelError where it has groups."""
     if model.law is None:
-        raise ModelError('this is built for a density of the initial readout: give for example ReadoutLaw("normal")')
+        raise ModelError('a density of the initial readout is required: give for example ReadoutLaw("normal")')
     return model.law
 
 
@@ -121,8 +121,8 @@ def check_scale(model: Model, law: ReadoutLaw) -> None:
     if law.farthest * spread > most:
         largest = law.scale * most / (law.farthest * spread)
         raise ModelError(
-            f"letters of {law} are out of reach at spike {model.spike:g} and bulk {model.bulk:g}: "
-            f"built are scales up to {largest:.3g} there, for example {law.name}:{0.5 * largest:.2g}"
+            f"the scale of {law} is too large: at spike {model.spike:g} and bulk {model.bulk:g} scales up to "
+            f"{largest:.3g} are supported, for example {law.name}:{0.5 * largest:.2g}"
         )
 
 
@@ -270,13 +270,13 @@ def spanned(model: Model) -> Spanned:
     growth = model.activation.growth
     if growth.rate or growth.quadratic:
         raise ModelError(
-            f"the limit of many letters is built for activations that grow no faster than a power, and "
-            f"{model.activation.expression} may; take for example tanh or relu"
+            "a density of readout weights requires an activation of at most polynomial growth; "
+            f"{model.activation.expression} may grow faster: use for example tanh or relu"
         )
     if model.spike == 0.0:
         raise ModelError(
-            "the limit of many letters is built for a spike, and here it is 0: without a spike the means of all "
-            "letters are constants; give one, for example spike = 1"
+            "a density of readout weights requires a spike, and here spike = 0, where the mean features do not "
+            "depend on the weight: give for example spike = 1"
         )
     sigma = compile_numpy(model.activation.expression)
     # Places on all scales that a rule can see, of no common divisor; a part counts if it does on one of them.
@@ -292,9 +292,10 @@ def spanned(model: Model) -> Spanned:
         partly = len(wrong) == 1 and not (constant or linear)
         of_what = f"of its {wrong[0]} part the letters" if partly else "its letters"
         raise ModelError(
-            "the limit of many letters is built for activations whose even part is constant or no polynomial, and "
-            f"whose odd part is linear or no polynomial, not both the former; {model.activation.expression} is none: "
-            f"{of_what} span finitely many functions; give them as groups, for example 1:0.5,0.5:0.5"
+            "a density of readout weights requires an activation whose even part is constant or not polynomial and "
+            "whose odd part is linear or not polynomial, but not constant and linear; for "
+            f"{model.activation.expression} {of_what} span finitely many functions: give groups, for example "
+            "1:0.5,0.5:0.5"
         )
     free = frozenset(name for name, trivial in (("even", constant), ("odd", linear)) if not trivial)
     present = {"even": abs(even[0, 0]) > _PART * largest, "odd": abs(odd[-1, -1]) > _PART * largest}

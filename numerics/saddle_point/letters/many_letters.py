@@ -27,7 +27,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from giantsteps.numerics.saddle_point.equations import MOST_ITERATIONS
-from giantsteps.numerics.saddle_point.level import Regime
+from giantsteps.numerics.saddle_point.ridgeless import Regime
 
 Array = NDArray[np.float64]
 

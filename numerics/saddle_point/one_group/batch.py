@@ -34,7 +34,6 @@ from giantsteps.numerics.saddle_point.level import (
     QUADRATURE_GOAL,
     QUADRATURE_LIMIT,
     UNDECIDED,
-    extra_reach,
     settled,
 )
 from giantsteps.numerics.saddle_point.map_uncertainty import SMALL, neighbours, relative_uncertainty, rounding_growth
@@ -59,6 +58,7 @@ from giantsteps.numerics.saddle_point.one_group.grids import (
     shape_of,
 )
 from giantsteps.numerics.saddle_point.profile import OneGroupTable, profile
+from giantsteps.numerics.saddle_point.ridgeless import extra_reach
 
 # Points at work together: many, for a call of NumPy to be worth its while.
 _AT_ONCE = 8192
@@ -99,12 +99,12 @@ class _Family:
 
 @dataclass(frozen=True, repr=False, eq=False)
 class BatchSolution(Overlaps, ShownGrid):
-    """One entry per point: errors and order parameters as in `Solution` and `OrderParameters` for one group.
+    """Solutions on a grid of points: errors and order parameters as in `Solution` and `OrderParameters` for one group.
 
-    All arrays have the shape of the grid, that of the parameters broadcast together. A point that is not accepted or
-    did not converge has converged False, its reason in `status`, and no effect on the others; the numbers of the first
-    are NaN, and those of the second not to be used. `model` is what was given, `given` the parameters that were given
-    beside it, as they were. chi has no entries where all rows have one norm, and is 0 for a network without a step.
+    All arrays have the shape of the grid, to which the parameters broadcast. A point that is refused or does not
+    converge has converged False and the reason in `status`; other points are not affected. The numbers of a refused
+    point are NaN; those of a point that did not converge must not be used. `model` and `given` are the arguments of
+    `solve_batch`. chi is empty if all rows have equal norm, and 0 for a network without a step.
     """
 
     test_error: Array
@@ -200,17 +200,17 @@ def solve_batch(
     eta: ArrayLike | None = None,
     refine: int = 0,
 ) -> BatchSolution:
-    """The saddle point at every point of the grid of the parameters given, broadcast together: its shape is theirs.
+    """Solve the saddle point at every point of a grid of parameters, which broadcast together.
 
-    Every point is `model.changed` by the parameters there; what is not given is the model's. So a model that came from
-    a gradient step is mapped through it again, and takes alpha0 and eta in place of spike, bulk and alignment. For a
-    grid of a and b give a[:, None] and b. Points are fast where many share spike, bulk and alignment, and with a
-    network's own bulk alpha0, eta, beta and noise. Of the latter a point of a very small ridge may be marked as not
-    converged where `solve` still has its numbers, and families of one point each take twice the time of `solve`.
+    Each point is the model with these parameters changed; all others are the model's. A model from a gradient step
+    accepts alpha0 and eta instead of spike, bulk and alignment, and maps through the step at each point. For a grid of
+    a and b give a[:, None] and b. This is fast if many points share spike, bulk and alignment (with a network's own
+    bulk: alpha0, eta, beta and noise). With a network's own bulk and a very small ridge a point may be marked not
+    converged although `solve` converges, and points that share nothing take twice the time of `solve`.
 
-    Raises ModelError for what is no array of numbers, shapes that do not broadcast together, more than one readout
-    group, a spike of several directions, and parameters that the model does not have; a point out of range (ridge has
-    to be > 0 here) is marked, not raised.
+    Raises ModelError for arguments that are not arrays of numbers, shapes that do not broadcast, several readout
+    groups, a spike of several directions, and parameters that the model does not have. A point out of range (ridge has
+    to be > 0) is marked, not raised.
     """
     given = {
         "alpha": alpha, "beta": beta, "ridge": ridge, "noise": noise,

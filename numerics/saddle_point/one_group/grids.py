@@ -1,4 +1,4 @@
-"""What a batch is asked for: parameters as arrays of any shape, and the families of points that they make."""
+"""The arguments of a batch: parameters as arrays of any shape, and the families of points that they form."""
 
 from __future__ import annotations
 
@@ -44,11 +44,11 @@ def shape_of(columns: Mapping[str, Array]) -> tuple[int, ...]:
 
 
 def check_model(model: Model) -> None:
-    """Raises ModelError for what a batch is not built for."""
+    """Raises ModelError for a model that a batch does not support."""
     square_only(model, "a batch")
     if len(model.groups) != 1 or model.rank != 1:
         raise ModelError(
-            "a batch takes one readout group and a spike of one direction: solve models with several groups or "
+            "a batch requires one readout group and a spike of one direction: solve models with several groups or "
             "directions one by one"
         )
 

@@ -1,4 +1,4 @@
-"""What a network's own bulk has of its own in the equations of a batch (`one_group.batch_equations`).
+"""The terms of a network's own bulk in the equations of a batch (`one_group.batch_equations`).
 
 The map Gamma and the overlaps K of (v, delta, theta_perp) come from functions of one variable (`network_gains`), and
 yhat has a second function beside its mean, dmu0/dc with the coefficient chi. With G = E[f f'/(1+V)] of f = (kappa mu1,

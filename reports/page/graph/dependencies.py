@@ -1,4 +1,4 @@
-"""What each result rests on: the parts of the theory as groups of claims, and trees beneath the headline results."""
+"""The dependencies of each result: parts of the theory as groups of claims, and trees beneath the headline results."""
 
 from __future__ import annotations
 

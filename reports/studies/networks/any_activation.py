@@ -37,12 +37,12 @@ def page(data: Data) -> Study:
     judged = judged_in(data)
     rows = [row_of(j) for j in judged]
     text = (
-        "The paper's theory takes an odd activation and a bulk whose rows after the step are isotropic and of one "
-        "norm. The map of the step and the network's own bulk are built here for any activation, and this is their "
-        f"trial: {COUNT} networks, drawn by the seed {ANY_ACTIVATION.seed} before anything was predicted, predicted by "
-        "both theories before anything was simulated. Each activation learns two targets; batch, step, width, samples, "
-        "ridge and label noise fill their ranges evenly, and no draw was rejected. (The isotropic theory has the map "
-        "of any activation here: only its bulk is the paper's.)",
+        "The paper's theory assumes an odd activation and a bulk of isotropic rows of equal norm after the step. Here "
+        "the map of the step and the network's own bulk hold for any activation. This page tests them on "
+        f"{COUNT} networks. They were drawn with the seed {ANY_ACTIVATION.seed} before any prediction, and both "
+        "theories made their predictions before any simulation. Each activation learns two targets. Batch, step, "
+        "width, samples, ridge and label noise cover their ranges evenly, and no draw was rejected. (The isotropic "
+        "theory uses the map for any activation; only its bulk is the paper's.)",
         runs_text(judged, data),
     )
     statements = [stands(rows, *one) for one in (("network", OURS), ("isotropic", "Result 3.3"))]

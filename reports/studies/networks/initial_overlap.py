@@ -99,23 +99,23 @@ def page(data: Data) -> Study:
 def page_of(rows: Sequence[Row]) -> Study:
     """The page from its rows."""
     text = (
-        "Result 3.1 takes initial rows whose overlaps $w_i \\cdot w_j$ are of order $d^{-1/2}$. Here they have a "
+        "Result 3.1 assumes initial rows with overlaps $w_i \\cdot w_j$ of order $d^{-1/2}$. Here the rows have a "
         "common part: $w_i = \\sqrt{\\rho} e + \\sqrt{1-\\rho} u_i$ with one unit vector e and rows u_i uniform on the "
         "sphere orthogonal to it, so that the mean overlap is rho and every row keeps unit length. The networks take "
         f"one gradient step; r, c, gamma and the test error are measured at d = {', '.join(str(d) for d, _ in RUNS)} "
-        "and extrapolated to infinite dimension by a line in 1/d. A deviate z is standard normal where a map is right: "
-        "the deviation over its standard error, turned by Student's law with the degrees of freedom of that error. A "
-        f"map is called refuted where z exceeds {LEVEL:g} in size: were it right, one or more of {len(rows)} "
-        f"comparisons would do so with probability {200.0 * len(rows) * float(ndtr(-LEVEL)):.1g} % at most.",
-        "Why it breaks: with overlap the network before the step is not small, it computes a function F(e.x), and the "
-        "residual of the step is y - F instead of y; the common part of the rows adds to the spike; and of each row "
-        "only the share $1 - \\rho$ is bulk. Done with these three, the computation of Result 3.1 gives a map of its "
-        "own (this suite's, not the paper's).",
-        "The test error takes one thing more: the rows of the bulk are not isotropic. Where the activation is curved "
-        "at the common part of a neuron's input, the step turns every row by the same random matrix, $u_i \\to (1 + "
+        "and extrapolated to infinite dimension by a line in 1/d. The deviate z is the deviation over its standard "
+        "error, transformed by Student's law to a standard normal one if the map is right. A map is called refuted "
+        f"if |z| > {LEVEL:g}: if it were right, this would happen in one or more of {len(rows)} "
+        f"comparisons with probability {200.0 * len(rows) * float(ndtr(-LEVEL)):.1g} % at most.",
+        "With overlap three things change. The network before the step is not small: it computes a function F(e.x), "
+        "and the residual of the step is y - F instead of y. The common part of the rows adds to the spike. Only the "
+        "share $1 - \\rho$ of each row is bulk. With these changes the computation of Result 3.1 gives a new map (this "
+        "suite's, not the paper's).",
+        "For the test error the rows of the bulk are also not isotropic. If the activation is curved at the common "
+        "part of a neuron's input, the step multiplies every row by the same random matrix, $u_i \\to (1 + "
         "(\\eta/\\beta) M) u_i$, M the average of $(y - F) K x x^\\top$ over the batch, with K(e.x) the mean second "
-        "derivative; and the rows have no bulk along e before the step, but some after it. The test error is computed "
-        "with that covariance, but with rows of one norm.",
+        "derivative. The rows have no bulk along e before the step, but some after it. The test error is computed with "
+        "that covariance, but with rows of equal norm.",
     )
     mapped = [row for row in rows if row.observable != "test_error"]
     failed, largest = sum(abs(row.z_ours) > LEVEL for row in mapped), max(abs(row.z_ours) for row in mapped)
@@ -192,7 +192,7 @@ def _table(case: str, rows: Sequence[Row]) -> Table:
 def _figure(rows: Sequence[Row]) -> draw.Figure:
     """r, gamma, c and the test error against the overlap for the first network."""
     case, network = next(iter(CASES.items()))
-    canvas, *all_axes = draw.panels(4, size=(13.0, 3.4))
+    canvas, *all_axes = draw.panels(4)
     grid = np.linspace(0.0, 0.7, 11)
     along = [with_overlap(replace(network, overlap=float(x))) for x in grid]
     curves = {name: [one[name] for one in along] for name in along[0]}
@@ -209,7 +209,7 @@ def _figure(rows: Sequence[Row]) -> draw.Figure:
     title = "The mapping of the gradient step against the overlap of the initial rows"
     caption = (
         f"{_setting(case)}. Points: networks, extrapolated to infinite dimension, one standard error. Dashed: Result "
-        "3.1, which does not know the overlap. Solid: the map with overlap."
+        "3.1, which neglects the overlap. Solid: the map with overlap."
     )
     return draw.finished(canvas, SLUG, title, caption)
 

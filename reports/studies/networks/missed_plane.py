@@ -1,4 +1,4 @@
-"""How much of the test error of a network the isotropic theory misses, over the plane of batch and learning rate.
+"""The difference of the isotropic test error from the network's own, over the plane of batch and learning rate.
 
 All errors are at a finite width.
 """
@@ -57,7 +57,7 @@ def plane_of(student: str, batches: Sequence[float] = BATCHES, etas: Sequence[fl
 def text(found: Sequence[Plane]) -> str:
     """What the planes say."""
     return (
-        f"How much does the isotropic theory miss at width {WIDTH}? Learning {TARGET} with alpha = {ALPHA:g}, "
+        f"How large is the error of the isotropic theory at width {WIDTH}? Learning {TARGET} with alpha = {ALPHA:g}, "
         f"beta = {BETA:g}, ridge {RIDGE:g} and noise {NOISE:g}, over alpha0 = {BATCHES[0]:g} to {BATCHES[-1]:g} and "
         f"eta = {ETAS[0]:g} to {ETAS[-1]:g}: {'; '.join(_sentence(plane) for plane in found)}."
     )
@@ -78,7 +78,7 @@ def table(found: Sequence[Plane]) -> Table:
     corners = [(row, column) for row in (0, -1) for column in (0, -1)]
     heads = " | ".join(f"alpha0 {BATCHES[row]:g}, eta {ETAS[column]:g}" for row, column in corners)
     return Table.of(
-        "What the isotropic theory misses at the corners of the plane, as a share of the test error",
+        "Difference of the isotropic theory at the corners of the plane, relative to the test error",
         f"activation | {heads}",
         (f"{one.student} | {' | '.join(f'{one.missed[corner]:+.1%}' for corner in corners)}" for one in found),
     )
@@ -86,7 +86,7 @@ def table(found: Sequence[Plane]) -> Table:
 
 def figure(found: Sequence[Plane]) -> draw.Figure:
     """The planes side by side, with the line beyond which the step hurts."""
-    canvas, *all_axes = draw.panels(len(found), size=(12.6, 3.9), ylabel="alpha0")
+    canvas, *all_axes = draw.panels(len(found), ylabel="alpha0")
     largest = 100.0 * max(float(np.max(np.abs(plane.missed))) for plane in found)
     for axes, plane in zip(all_axes, found, strict=True):
         image = axes.pcolormesh(
@@ -97,10 +97,10 @@ def figure(found: Sequence[Plane]) -> draw.Figure:
         axes.set(xscale="log", yscale="log", xlabel="learning rate eta")
         axes.set_title(plane.student, fontsize=9)
         axes.grid(False)
-    canvas.colorbar(image, ax=all_axes, label="isotropic above own, per cent")
+    canvas.colorbar(image, ax=all_axes, label="isotropic above own theory, %")
     caption = (
-        f"Learning {TARGET}: how far the isotropic theory's test error is above that of the network's own, over "
-        "learning rate and batch. Along the black line the step changes nothing; on its side of long steps and small "
-        "batches it hurts."
+        f"Target {TARGET}: test error of the isotropic theory above that of the network's own theory, against learning "
+        "rate and batch. On the black line the step does not change the test error. At larger learning rates and "
+        "smaller batches it raises it."
     )
     return draw.finished(canvas, "missed_plane", "What the isotropic theory misses", caption)

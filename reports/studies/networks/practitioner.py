@@ -140,12 +140,12 @@ def page(data: Data) -> Study:
         (case.row for case in cases),
     )
     setting = (
-        "Which activation learns most from one gradient step, how large should the step be, and when is no step "
-        "better? The network's own theory answers for any activation. They are compared at equal cost: alpha0 = "
+        "Which activation learns most from one gradient step, how large should the step be, and when is it better to "
+        "make none? The network's own theory answers for any activation. All are compared at equal cost: alpha0 = "
         f"{ALPHA0:g} for the step, alpha = {ALPHA:g} for the readout, width beta = {BETA:g}, label noise {NOISE:g}, a "
         f"ridge of {SHARE:g} times the variance of the activation, and the best learning rate of each. "
         f"Errors are those of networks of width {WIDTH}. All neurons start with the same readout, 1/sqrt(p); "
-        "readouts of both signs (--readout) make another network."
+        "results differ for readouts of both signs (--readout)."
     )
     return Study(
         SLUG,
@@ -175,12 +175,12 @@ def says(cases: Sequence[Case]) -> tuple[Statement, ...]:
         *(_gains(target, [case for case in cases if case.target == target]) for target in TARGETS),
         Statement("a step that is too long is worse than none", OURS, bool(hurt), _harm(hurt, len(cases))),
         Statement(
-            "the limit of infinite width, where however short a step gives the direction, promises more for the "
-            "shortest step than networks reach by their best one", OURS, bool(short),
+            "in the limit of infinite width the shortest step has a lower test error than the best step at finite "
+            "width, because in the limit arbitrarily short steps find the direction", OURS, bool(short),
             "; ".join(short) or f"at no pair, for eta = {ETAS[0]:g}",
         ),
         Statement(
-            "an even part of the activation stretches the bulk along what the target has of even order", OURS,
+            "an even part of the activation stretches the bulk along the even part of the target", OURS,
             all(b > a for a, b in stretched.values()),
             f"mean square of the rows along the target over the mean of all directions, for {odd} and {mixed} at eta = "
             f"{EVEN_ETA:g}: {listed}",
@@ -197,7 +197,8 @@ def _gains(target: str, cases: Sequence[Case]) -> Statement:
     best, last = (extreme(cases, key=lambda case: case.least) for extreme in (min, max))
     gain = max(cases, key=lambda case: 1.0 - case.least / case.plain)
     return Statement(
-        f"learning {target}, every activation gains by a step", OURS, all(case.least < case.plain for case in cases),
+        f"learning {target}, a step lowers the test error of every activation", OURS,
+        all(case.least < case.plain for case in cases),
         f"{best.student} is best: {best.least:.3f} at eta = {best.rate}, from {best.plain:.3f} without a step; "
         f"{last.student} is last with {last.least:.3f}; the step gains {gain.student} most, "
         f"{1.0 - gain.least / gain.plain:.0%} of its error",
@@ -210,15 +211,15 @@ def _harm(hurt: Sequence[Case], count: int) -> str:
         return f"no step up to eta = {ETAS[-1]:g} leaves a larger error than no step"
     worst = max(hurt, key=lambda case: case.curve[-1] / case.plain)
     return (
-        f"so it is for {len(hurt)} of {count} pairs up to eta = {ETAS[-1]:g}; between the best rate and the harmful "
-        f"ones is at least a factor of {min(case.hurts_from / case.eta for case in hurt):.1f}; the worst is "
+        f"this holds for {len(hurt)} of {count} pairs up to eta = {ETAS[-1]:g}; the smallest harmful rate is at least "
+        f"{min(case.hurts_from / case.eta for case in hurt):.1f} times the best rate; the worst is "
         f"{worst.student} learning {worst.target}: {worst.curve[-1] / worst.plain:.1f} times the error of no step"
     )
 
 
 def _figure(cases: Sequence[Case]) -> draw.Figure:
     """Test error over eta, one panel per target: lines are the network's own theory, points are networks."""
-    canvas, *all_axes = draw.panels(len(TARGETS), size=(13.0, 4.0), ylabel="test error")
+    canvas, *all_axes = draw.panels(len(TARGETS), ylabel="test error")
     for axes, target in zip(all_axes, TARGETS, strict=True):
         for style, case in enumerate(case for case in cases if case.target == target):
             draw.line(axes, ETAS, case.curve, style, ls="-", lw=1.3)
@@ -229,8 +230,8 @@ def _figure(cases: Sequence[Case]) -> draw.Figure:
         axes.set_xlabel("learning rate eta")
     draw.legend(all_axes[0])
     caption = (
-        f"Test error over the learning rate: lines by the network's own theory at width {WIDTH}, dotted lines without "
-        f"a step, points are networks at d = {DIMENSION} with {SEEDS} seeds and bars of one standard error."
+        f"Test error against the learning rate. Lines: the network's own theory at width {WIDTH}; dotted lines: no "
+        f"step. Points: networks at d = {DIMENSION}, mean over {SEEDS} seeds with one standard error."
     )
     return draw.finished(canvas, SLUG, "Which activation, which step", caption)
 

@@ -113,13 +113,22 @@ def text(trial: Trial = ANY_ACTIVATION) -> str:
     return text_of(found, 3)
 
 
-def judge(entry: Entry, runs: Mapping[str, Samples], trial: Trial = ANY_ACTIVATION) -> Judged:
+def judge(
+    entry: Entry, runs: Mapping[str, Samples], trial: Trial = ANY_ACTIVATION, *, unsettled: bool = False
+) -> Judged:
     """Both theories as they were predicted, beside the samples of one network: by the observables of JUDGED together,
-    at the protocol's rate. After several steps also the weights, by those of the weights together."""
+    at the protocol's rate. After several steps also the weights, by those of the weights together.
+
+    unsettled: also by predictions that were stored as not converged.
+    """
     theories = stored(trial)[entry.drawn.name]
-    reports = {name: judged_by(found.__getitem__, runs, JUDGED) for name, found in theories.items()}
-    if len(trial.steps) == 1:
-        return Judged(entry, reports)
     # The law of the weights is known before the saddle point is solved.
-    known = {d: replace(one, converged=bool(one.values)) for d, one in theories["network"].items()}
-    return Judged(entry, reports, judged_by(known.__getitem__, runs, OBSERVABLES) if known[RUNS[0][0]].values else None)
+    known = {
+        name: {d: replace(one, converged=bool(one.values)) for d, one in found.items()}
+        for name, found in theories.items()
+    }
+    judging = known if unsettled else theories
+    reports = {name: judged_by(found.__getitem__, runs, JUDGED) for name, found in judging.items()}
+    own = known["network"]
+    seen = len(trial.steps) > 1 and own[RUNS[0][0]].values
+    return Judged(entry, reports, judged_by(own.__getitem__, runs, OBSERVABLES) if seen else None)

@@ -101,10 +101,10 @@ def page(data: Data) -> Study:
     rows = [row for found in own.values() for row in found]
     helped, hurt = sum(row.z < -3.0 for row in rows), sum(row.z > 3.0 for row in rows)
     text = (
-        "The paper leaves a second gradient step open. Here networks take one or two, each step of the same rate on "
-        f"$n_0$ fresh samples; then the readout is fitted as before. Means over {SEEDS} networks at d = {LARGEST}; "
-        "beside them stands the network's own theory of one and of two steps, at infinite dimension. One step on both "
-        "batches together stands beside two steps too: what the second step gains may be the gain of its samples.",
+        "The paper does not treat a second gradient step. Here networks make one or two steps, each with the same rate "
+        f"on $n_0$ fresh samples; then the readout is fitted as before. Means over {SEEDS} networks at d = {LARGEST} "
+        "are compared with the network's own theory of one and of two steps at infinite dimension. Two steps are also "
+        "compared with one step on both batches, because the gain of the second step may be that of its samples.",
     )
     statements = (
         Statement(
@@ -130,7 +130,7 @@ def _agreement(own: dict[str, list[Row]]) -> tuple[Statement, ...]:
     gap = max(abs(row.alignments[1].mean - row.aligned) for row in rows)
     return (
         Statement(
-            "the network's own theory of two steps stands", OURS, within == len(rows),
+            "the network's own theory of two steps holds", OURS, within == len(rows),
             f"test errors, extrapolated by a line in 1/d, are within three standard errors of it at {within} of "
             f"{len(rows)} points (root mean square {ours:.1f}; of the isotropic bulk {other:.1f}); alignments are "
             f"within {gap:.3f} at d = {LARGEST}",
@@ -200,7 +200,7 @@ def _table(case: str, rows: Sequence[Row]) -> Table:
 
 def _figure(own: dict[str, list[Row]]) -> draw.Figure:
     """Test error against the rate with one and two steps, one panel per network."""
-    canvas, *all_axes = draw.panels(len(CASES), size=(13.0, 3.9), ylabel="test error")
+    canvas, *all_axes = draw.panels(len(CASES), ylabel="test error")
     grid = [float(eta) for eta in np.geomspace(min(ETAS), max(ETAS), 21)]
     for axes, (case, rows) in zip(all_axes, own.items(), strict=True):
         once, twice = ([one_step(CASES[case], eta, batches) for eta in grid] for batches in (1.0, 2.0))
@@ -209,13 +209,13 @@ def _figure(own: dict[str, list[Row]]) -> draw.Figure:
         draw.line(axes, grid, twice, 2, "theory, one step on both batches", lw=1.3)
         for k, label in enumerate(("one step", "two steps")):
             draw.points(axes, ETAS, [row.errors[k] for row in rows], k, label)
-        axes.set(xscale="log", xlabel=r"$\tilde\eta$", title=case)
+        axes.set(xscale="log", xlabel=r"rescaled learning rate $\tilde\eta$", title=case)
         draw.ticks(axes, (0.25, 1.0, 4.0))
     draw.legend_outside(canvas, all_axes[0])
     caption = (
-        f"Test error against the rescaled learning rate, networks at d = {LARGEST}, mean over {SEEDS} with one "
-        "standard error. Solid: the network's own theory for one step; dashed: for two steps, at the rates of the "
-        "points; dash-dotted: for one step on as many samples as the two see."
+        f"Points: networks at d = {LARGEST}, mean over {SEEDS} with one standard error. Lines: the network's own "
+        "theory for one step (solid), for two steps at the learning rates of the points (dashed), and for one step on "
+        "as many samples as two steps use (dash-dotted)."
     )
     return draw.finished(canvas, SLUG, "One gradient step and two", caption)
 

@@ -92,16 +92,16 @@ def page(found: Sequence[Panel]) -> Study:
         closing = (
             f"The harmful part is {_percent(first.share(1))} of the area at alpha0 = {first.alpha0:g} and "
             f"{_percent(last.share(1))} at {last.alpha0:g}. At alpha0 = {first.alpha0:g} its middle is at "
-            f"{first.middle(1)}, that of the helpful part at {first.middle(-1)}: a step on few samples puts noise into "
-            "the bulk, and how much of it a readout follows is a matter of its ridge."
+            f"{first.middle(1)}, that of the helpful part at {first.middle(-1)}: a step on few samples adds noise to "
+            "the bulk, and the ridge decides how much of it the readout fits."
         )
     text = (
-        f"A gradient step on few samples may leave more test error than no step. Where, for {STUDENT} that learns "
-        f"{TARGET} (beta = {BETA:g}, eta = {ETA:g}, label noise {NOISE:g}), on a plane of alpha from {ALPHAS[0]:g} to "
-        f"{ALPHAS[1]:g} and ridge from {RIDGES[0]:g} to {RIDGES[1]:g}? By the isotropic theory, {said}.",
+        f"A gradient step on few samples may raise the test error. For which alpha and ridge, if {STUDENT} learns "
+        f"{TARGET} (beta = {BETA:g}, eta = {ETA:g}, label noise {NOISE:g}), alpha is from {ALPHAS[0]:g} to "
+        f"{ALPHAS[1]:g} and the ridge from {RIDGES[0]:g} to {RIDGES[1]:g}? By the isotropic theory, {said}.",
         closing,
-        f"Each plane is {COLUMNS} by {ROWS} cells, solved in their middles in double precision, not certified. "
-        "Uncertain are cells whose two test errors differ by less than both error estimates.",
+        f"Each plane has {COLUMNS} by {ROWS} cells, solved at their centres in double precision, not certified. A cell "
+        "is uncertain if its two test errors differ by less than their error estimates.",
     )
     shares = (" | ".join(f"{100.0 * panel.share(sign):.2f} %" for sign in (-1, 1, 0)) for panel in found)
     table = Table.of(
@@ -120,7 +120,7 @@ def _figure(found: Sequence[Panel]) -> draw.Figure:
     """The planes side by side."""
     from matplotlib.colors import ListedColormap
 
-    canvas, *all_axes = draw.panels(len(found), size=(12.6, 3.9), ylabel="ridge")
+    canvas, *all_axes = draw.panels(len(found), ylabel="ridge")
     for axes, panel in zip(all_axes, found, strict=True):
         axes.imshow(
             panel.signs, cmap=ListedColormap(_COLOURS), vmin=-1, vmax=1, origin="lower", aspect="auto",
@@ -130,10 +130,10 @@ def _figure(found: Sequence[Panel]) -> draw.Figure:
             ticks = np.arange(np.log10(ends[0]), np.log10(ends[1]) + 0.5)
             axis.set_ticks(ticks, [f"{10.0**tick:g}" for tick in ticks])
         axes.set_title(f"alpha0 = {panel.alpha0:g}", fontsize=9)
-        axes.set_xlabel("samples alpha")
+        axes.set_xlabel("samples per dimension alpha")
         axes.grid(False)
     caption = (
-        f"Where one gradient step (eta = {ETA:g}) leaves less test error than none: it helps in blue and hurts in "
-        f"orange; {STUDENT} learning {TARGET}, isotropic bulk, both axes logarithmic, {COLUMNS} by {ROWS} cells."
+        f"One gradient step (eta = {ETA:g}) lowers the test error in the blue cells and raises it in the orange cells. "
+        f"{STUDENT} learns {TARGET}, isotropic bulk, both axes logarithmic, {COLUMNS} by {ROWS} cells."
     )
     return draw.finished(canvas, SLUG, "Where one step helps", caption)

@@ -1,4 +1,4 @@
-"""Page: what several gradient steps are good for: one long or several short ones, where they lead, where they blow up.
+"""Page: one long or several short gradient steps: their test errors, their limits, and where they diverge.
 
 Theory alone. A fixed number of samples is split over T fresh batches, at the constant rate of least test error.
 """
@@ -265,7 +265,7 @@ def _reused_table(reused: Pairs) -> Table:
 
 
 def _figure(split: Splits) -> draw.Figure:
-    canvas, *all_axes = draw.panels(len(split), size=(13.0, 3.7), ylabel="test error")
+    canvas, *all_axes = draw.panels(len(split), ylabel="test error")
     for axes, (case, found) in zip(all_axes, split.items(), strict=True):
         draw.line(axes, STEPS, [one.isotropic for one in found], 0, "isotropic bulk", marker="o", ms=4.5)
         draw.line(axes, OWN_STEPS, [found[T - 1].own for T in OWN_STEPS], 1, "own bulk", marker="s", ms=4.5)
@@ -273,7 +273,7 @@ def _figure(split: Splits) -> draw.Figure:
         draw.ticks(axes, STEPS)
     draw.legend_outside(canvas, all_axes[0])
     caption = (
-        "Test error after T steps on a fixed number of samples at the rate that is best by the isotropic bulk. Solid: "
-        "by that bulk; dashed: by the network's own."
+        "Test error after T steps on a fixed number of samples. The learning rate is the best one for the isotropic "
+        "bulk. Solid: theory of the isotropic bulk. Dashed: theory of the network's own bulk."
     )
     return draw.finished(canvas, SLUG, "One long step or several short ones", caption)

@@ -14,7 +14,7 @@ from giantsteps.reports.figures import canvas as draw
 from giantsteps.reports.measurements.experiments import Data
 from giantsteps.reports.measurements.study import Statement
 from giantsteps.reports.studies.paper import settings as at
-from giantsteps.reports.studies.paper.curves import ALPHAS, key, learning
+from giantsteps.reports.studies.paper.curves import ALPHAS, ISOTROPIC, OWN, THEORIES, key, learning
 from giantsteps.reports.studies.paper.functions import along_target
 from giantsteps.reports.studies.paper.samples import BY_BATCH, LEARNED, pictured
 from giantsteps.reports.studies.paper.series import Plotted, Series, agreement, alike
@@ -31,21 +31,22 @@ def figure_1(data: Data) -> draw.Figure:
     axes.plot(x, target_moments(activation(at.SINE.target), 1.0, x)[0], color=draw.DARK, lw=1.0, label="target")
     for style, (alpha0, experiment) in enumerate(LEARNED.items()):
         network = at.SINE.network(alpha0, at.LEARNING_ALPHA)
-        for bulk, name, dash, width in (("isotropic", "isotropic", "-", 1.6), ("network", "own", "--", 1.0)):
+        for bulk, name, dashes in (("isotropic", "isotropic", ISOTROPIC), ("network", "own", OWN)):
             label = f"_{name} theory, alpha0 = {alpha0:g}"
-            draw.line(axes, x, along_target(network.model(bulk), x), style, label, ls=dash, lw=width)
+            draw.line(axes, x, along_target(network.model(bulk), x), style, label, **dashes)
         found = [experiment.measured(data, place) for place in experiment.observables]
         draw.points(axes, at.PLACES, found, style, rf"$\alpha_0 = {alpha0:g}$")
-    axes.set(xlabel=r"along the target $\theta\cdot x$", ylabel="mean output of the network")
+    axes.set(xlabel=r"projection on the target $\theta\cdot x$", ylabel="mean output of the network")
     draw.legend(axes)
+    draw.style_key(canvas, THEORIES)
     return draw.finished(
         canvas,
         "figure_1",
         "What one step lets the network learn",
-        f"{at.SINE}, beta = 1, then a ridge fit on alpha = {at.LEARNING_ALPHA:g} samples per dimension: the mean of "
-        f"the output at a given projection on the target. Points: networks at d = {at.DIMENSION}, each averaged "
-        f"exactly over all other directions, mean over {at.SEEDS} with one standard error. Lines in their colour: the "
-        "theory of the isotropic bulk (whole) and of the network's own (dashed).",
+        f"{at.SINE}, beta = 1, then a ridge fit on alpha = {at.LEARNING_ALPHA:g} samples per dimension. The figure "
+        f"shows the mean output at a given projection on the target. Points: networks at d = {at.DIMENSION}, averaged "
+        f"exactly over all other directions; mean over {at.SEEDS} with one standard error. Coloured lines: theory of "
+        "the isotropic bulk (solid) and of the network's own bulk (dashed).",
     )
 
 
@@ -91,7 +92,7 @@ STUDY_1 = pictured(
 
 def figure_2(data: Data) -> draw.Figure:
     """Test error against alpha for several batches of the step: a row for each setting, the differences beside."""
-    canvas, *panels = draw.panels(columns=2, rows=len(at.PANELS))
+    canvas, *panels = draw.panels(2 * len(at.PANELS))
     for panel, axes, beside in zip(at.PANELS, panels[::2], panels[1::2], strict=True):
         infinite = solve_batch(panel.aligned, alpha=ALPHAS).test_error
         axes.plot(ALPHAS, infinite, color=draw.DARK, lw=1.2, ls=":", label=r"$\alpha_0 = \infty$")
@@ -99,17 +100,18 @@ def figure_2(data: Data) -> draw.Figure:
         curves = BY_BATCH[panel.name]
         shown = learning(axes, curves, data, beside)
         axes.set_title(panel.title, fontsize=9)
-        beside.set_title("networks, and their own theory", fontsize=9)
         if panel is at.PANELS[1]:  # the one with room for it
             key(axes, curves, shown, more=2, loc="upper right")
+    draw.style_key(canvas, THEORIES)
     return draw.finished(
         canvas,
         "figure_2",
         "Networks after one step, by the batch of the step",
-        f"Width beta = 1. Points: networks that took the step at d = {at.DIMENSION}, mean over {at.SEEDS} with one "
-        "standard error. Lines in their colour: the theory of the isotropic bulk (whole) and of the network's own bulk "
-        "(dashed). Black: an infinite batch, and the best linear predictor. On the right both as they differ from the "
-        "isotropic theory, in per cent of it: above zero means a larger error.",
+        f"Width beta = 1. Left: test error. Points: networks after the step at d = {at.DIMENSION}, mean over "
+        f"{at.SEEDS} with one standard error. Coloured lines: theory of the isotropic bulk (solid) and of the "
+        "network's own bulk (dashed). Black lines: an infinite batch (dotted) and the best linear predictor (dashed). "
+        "Right: the difference of networks and own theory from the isotropic theory, in per cent of the isotropic "
+        "theory. Points on the right are shifted sideways to keep their error bars apart.",
     )
 
 
@@ -182,8 +184,8 @@ def _alike(panel: at.Setting, found: Plotted, right: int) -> Statement:
     """Networks lie on that side of the isotropic theory on which the theory of their own bulk does."""
     pairs = [
         (
-            found[right, f"networks less isotropic, alpha0 = {alpha0:g}"],
-            found[right, f"own less isotropic, alpha0 = {alpha0:g}"],
+            found[right, f"networks minus isotropic, alpha0 = {alpha0:g}"],
+            found[right, f"own minus isotropic, alpha0 = {alpha0:g}"],
         )
         for alpha0 in _WITH_STEP
     ]

@@ -12,6 +12,7 @@ from giantsteps.reports.figures import canvas as draw
 from giantsteps.reports.measurements.experiments import Data
 from giantsteps.reports.measurements.study import Statement
 from giantsteps.reports.studies.paper import settings as at
+from giantsteps.reports.studies.paper.curves import ISOTROPIC, OWN
 from giantsteps.reports.studies.paper.functions import along_spike
 from giantsteps.reports.studies.paper.samples import BOUNDS, POOL, bound_network, pictured
 from giantsteps.reports.studies.paper.series import Plotted, Series
@@ -50,21 +51,23 @@ def figure_3(data: Data) -> draw.Figure:
     for style, (which, label) in enumerate(_LABELS.items()):
         draw.line(axes, _KAPPA, best[which], style, label, ls="-", lw=1.6)
         own = along_spike(bound_network(which).model("network"), _KAPPA)
-        draw.line(axes, _KAPPA, own, style, f"_own theory, {which}", ls="--", lw=1.0)
+        draw.line(axes, _KAPPA, own, style, f"_own theory, {which}", **OWN)
         found = [BOUNDS[which].measured(data, place) for place in BOUNDS[which].observables]
         draw.points(axes, at.PLACES, found, style, points_of(which))
     axes.set(xlabel=r"projection on the spike $\kappa = v\cdot x$", ylabel="value", ylim=(-1.9, 1.9))
     draw.legend(axes, loc="upper left")
+    draw.style_key(canvas, {"function that realises the bound": ISOTROPIC, "theory of the networks": OWN})
     model = bound_network("lower").model("isotropic")
     return draw.finished(
         canvas,
         "figure_3",
         "The functions that realise the bounds",
-        f"Student tanh, target sin, r = {at.BOUND_SPIKE:g}, c = gamma = 1: the closest multiple of mu0 and the closest "
-        "combination of mu0 and kappa mu1, whose distances from the target are the upper and the lower bound. Points: "
-        f"the mean output along the spike of networks at d = {at.DIMENSION} after a step on alpha0 = "
-        f"{at.BOUND_BATCH:g} (c = {model.bulk:.3g}, gamma = {model.alignment:.3g}), with a large ridge, and with many "
-        f"samples and a small ridge, mean over {at.SEEDS} with one standard error; dashed: their own theory.",
+        f"Student tanh, target sin, r = {at.BOUND_SPIKE:g}, c = gamma = 1. Solid: the closest multiple of mu0 (upper "
+        "bound) and the closest combination of mu0 and kappa mu1 (lower bound). Their squared distances from the "
+        f"target are the bounds. Points: mean output along the spike of networks at d = {at.DIMENSION} after a step on "
+        f"alpha0 = {at.BOUND_BATCH:g} (c = {model.bulk:.3g}, gamma = {model.alignment:.3g}); mean over {at.SEEDS} with "
+        "one standard error. One network has a large ridge, the other many samples and a small ridge. Dashed: the "
+        "theory of these networks.",
     )
 
 
@@ -111,7 +114,7 @@ STUDY_3 = pictured(
 def figure_7(data: Data) -> draw.Figure:
     """mu0 and kappa mu1 for several spikes, beside the mean neuron of networks."""
     student = activation(at.SINE.student)
-    canvas, *panels = draw.panels(columns=2)
+    canvas, *panels = draw.panels(2)
     for style, (spike, experiment) in enumerate(POOL.items()):
         mu0, mu1, _ = conditional_coefficients(student, spike, 1.0, 0.0, _KAPPA)
         for axes, name, line in zip(panels, ("mu0", "kappa mu1"), (mu0, _KAPPA * mu1), strict=True):
@@ -127,9 +130,9 @@ def figure_7(data: Data) -> draw.Figure:
         canvas,
         "figure_7",
         "The pool of functions along the spike",
-        f"Student tanh, c = 1, by the spike, which the rate of the step chooses. Points: the mean neuron of networks "
-        f"at d = {at.DIMENSION} after a step on alpha0 = {at.BOUND_BATCH:g} (c = {bulk[0]:.3g} to "
-        f"{bulk[-1]:.3g}), mean over {at.SEEDS} with one standard error.",
+        "Student tanh. Lines: theory at c = 1 for several spikes r, which the learning rate of the step sets. Points: "
+        f"the mean neuron of networks at d = {at.DIMENSION} after a step on alpha0 = {at.BOUND_BATCH:g} (c = "
+        f"{bulk[0]:.3g} to {bulk[-1]:.3g}), mean over {at.SEEDS} with one standard error.",
     )
 
 

@@ -1,4 +1,4 @@
-"""Learning curves as the paper draws them: networks as points, both theories as lines, what they differ by beneath."""
+"""Learning curves as the paper draws them: networks as points, both theories as lines, their difference beside them."""
 
 from __future__ import annotations
 
@@ -23,7 +23,10 @@ Array = NDArray[np.float64]
 ALPHAS = np.geomspace(0.25, 6.0, 31)
 # Every second of them, where the network's own theory is solved.
 SPARSE = ALPHAS[::2]
-
+# How the two theories are drawn, and the key of these styles.
+ISOTROPIC, OWN = {"ls": "-", "lw": 1.6}, {"ls": "--", "lw": 1.0}
+THEORIES = {"theory, isotropic bulk": ISOTROPIC, "theory, network's own bulk": OWN}
+DIFFERENCE = "difference from isotropic theory, %"
 
 _LETTERS = {"alpha0": r"\alpha_0", "beta": r"\beta", "gamma": r"\gamma"}
 
@@ -66,30 +69,32 @@ def per_cent(found: Sequence[Measured], theory: Array) -> list[Measured]:
     ]
 
 
-def learning(axes: Axes, curves: Sequence[Curve], data: Data, beneath: Axes | None = None) -> list[Any]:
-    """Points with one standard error, the isotropic theory whole, the network's own dashed; the points, for a legend.
+def learning(axes: Axes, curves: Sequence[Curve], data: Data, aside: Axes | None = None) -> list[Any]:
+    """Networks as points with one standard error, both theories as lines; returns the points, for a legend.
 
-    `beneath` shows measured minus isotropic theory and own minus isotropic theory, both in per cent of the isotropic.
+    `aside` shows networks and own theory minus the isotropic theory, in per cent of the isotropic theory. Its points
+    stand a little sideways of their alpha.
     """
     shown = []
     for style, curve in enumerate(curves):
         found, own = [one.measured(data) for one in curve.experiments], curve.own(SPARSE)
         x = np.array([one.subject.alpha for one in curve.experiments])
-        draw.line(axes, ALPHAS, curve.isotropic(ALPHAS), style, f"_isotropic theory, {curve.name}", ls="-", lw=1.6)
-        draw.line(axes, SPARSE, own, style, f"_own theory, {curve.name}", ls="--", lw=1.0)
+        draw.line(axes, ALPHAS, curve.isotropic(ALPHAS), style, f"_isotropic theory, {curve.name}", **ISOTROPIC)
+        draw.line(axes, SPARSE, own, style, f"_own theory, {curve.name}", **OWN)
         shown.append(draw.points(axes, x, found, style, f"_networks, {curve.name}", size=4.0))
-        if beneath is not None:
+        if aside is not None:
             gap = 100.0 * (own / curve.isotropic(SPARSE) - 1.0)
-            draw.line(beneath, SPARSE, gap, style, f"_own less isotropic, {curve.name}", ls="--", lw=1.0)
+            draw.line(aside, SPARSE, gap, style, f"_own minus isotropic, {curve.name}", **OWN)
             off = per_cent(found, curve.isotropic(x))
-            draw.points(beneath, x, off, style, f"_networks less isotropic, {curve.name}", size=4.0)
-    for one in filter(None, (axes, beneath)):
+            drawn = draw.points(aside, x, off, style, f"_networks minus isotropic, {curve.name}", size=4.0)
+            draw.keep_apart(aside, drawn.get_children(), style, len(curves))
+    for one in filter(None, (axes, aside)):
         one.set(xscale="log", xlabel=r"samples per dimension $\alpha = n/d$")
         draw.ticks(one, (0.5, 1.0, 2.0, 5.0))
     axes.set(ylabel="test error", ylim=(0.0, None))
-    if beneath is not None:
-        beneath.axhline(0.0, color=draw.DARK, lw=1.0, label="_isotropic theory")
-        beneath.set(ylabel="less isotropic theory, %")
+    if aside is not None:
+        aside.axhline(0.0, color=draw.DARK, lw=1.0, label="_isotropic theory")
+        aside.set(ylabel=DIFFERENCE)
     return shown
 
 

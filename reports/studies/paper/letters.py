@@ -18,7 +18,7 @@ from giantsteps.reports.figures import canvas as draw
 from giantsteps.reports.measurements.experiments import Data, Measured
 from giantsteps.reports.measurements.study import Statement
 from giantsteps.reports.studies.paper import settings as at
-from giantsteps.reports.studies.paper.curves import per_cent
+from giantsteps.reports.studies.paper.curves import DIFFERENCE, ISOTROPIC, OWN, THEORIES, per_cent
 from giantsteps.reports.studies.paper.samples import lettered_name, lettered_network, pictured
 from giantsteps.reports.studies.paper.series import Plotted, Series, agreement, alike
 from giantsteps.reports.studies.vocabulary import VOCABULARIES
@@ -27,11 +27,13 @@ Array = NDArray[np.float64]
 Letters = tuple[float, ...]
 
 _SMALL, _LARGE = at.LETTER_DIMENSIONS
-_EXTRAPOLATED = "networks extrapolated less isotropic"
+_EXTRAPOLATED = "networks extrapolated minus isotropic"
 # The amounts of data of the networks and those halfway between.
 LINE = tuple(float(alpha) for alpha in np.geomspace(at.LETTER_ALPHAS[0], at.LETTER_ALPHAS[-1], 7))
 # The paper's theory first: isotropic rows; the network's own rows; orthogonal rows, equation (159).
-THEORIES = (("isotropic", "-", 1.6), ("own", "--", 1.0), ("orthogonal", ":", 1.2))
+_LINES = {"isotropic": ISOTROPIC, "own": OWN, "orthogonal": {"ls": ":", "lw": 1.2}}
+# Marks of networks at one dimension, beside those of the extrapolation.
+_OPEN = {"lw": 0, "ms": 4.5, "mfc": "none"}
 
 
 @cache
@@ -65,44 +67,52 @@ def extrapolated(small: Measured, large: Measured) -> Measured:
 
 def figure_6(data: Data, vocabularies: Sequence[tuple[str, Letters]] = VOCABULARIES) -> draw.Figure:
     """Test error against alpha by the vocabulary of the initial readout, and how it differs from the theory."""
-    canvas, axes, beside = draw.panels(columns=2)
+    canvas, axes, beside = draw.panels(2)
     for style, (name, letters) in enumerate(vocabularies):
         limit = predicted(letters, "isotropic", LINE)
-        for theory, dash, width in THEORIES:
+        for theory, dashes in _LINES.items():
             error = predicted(letters, theory, LINE, _LARGE)
-            draw.line(axes, LINE, error, style, f"_{theory} theory, {name}", ls=dash, lw=width)
+            draw.line(axes, LINE, error, style, f"_{theory} theory, {name}", **dashes)
             if theory != "isotropic":
                 off = 100.0 * (predicted(letters, theory, LINE) / limit - 1.0)
-                draw.line(beside, LINE, off, style, f"_{theory} less isotropic, {name}", ls=dash, lw=width)
+                draw.line(beside, LINE, off, style, f"_{theory} minus isotropic, {name}", **dashes)
         draw.points(axes, at.LETTER_ALPHAS, measured(data, name, _LARGE), style, name)
         small, large = (
             per_cent(measured(data, name, dimension), predicted(letters, "isotropic", at.LETTER_ALPHAS, dimension))
             for dimension in at.LETTER_DIMENSIONS
         )
         ends = [extrapolated(*pair) for pair in zip(small, large, strict=True)]
-        draw.points(beside, at.LETTER_ALPHAS, ends, style, f"_{_EXTRAPOLATED}, {name}")
+        full = draw.points(beside, at.LETTER_ALPHAS, ends, style, f"_{_EXTRAPOLATED}, {name}")
         colour, marker, _ = draw.STYLES[style]
-        beside.plot(
-            at.LETTER_ALPHAS, [one.mean for one in large], color=colour, marker=marker, ms=4.5, lw=0, mfc="none",
-            label=f"_networks less isotropic, {name}",
+        marks = beside.plot(
+            at.LETTER_ALPHAS, [one.mean for one in large], color=colour, marker=marker,
+            label=f"_networks minus isotropic, {name}", **_OPEN,
         )  # fmt: skip
+        draw.keep_apart(beside, [*full.get_children(), *marks], style, len(vocabularies))
     beside.axhline(0.0, color=draw.DARK, lw=1.0, label="_isotropic theory")
     for one in (axes, beside):
         one.set(xscale="log", xlabel=r"samples per dimension $\alpha = n/d$")
         draw.ticks(one, at.LETTER_ALPHAS)
     axes.set(ylabel="test error", ylim=(0.0, 0.62))  # the legend above all lines
-    beside.set(ylabel="less isotropic theory, %")
+    beside.set(ylabel=DIFFERENCE)
     draw.legend(axes, ncols=3, loc="upper right")
+    styles = THEORIES | {
+        "theory, orthogonal rows, eq. (159)": _LINES["orthogonal"],
+        f"right: networks at d = {_LARGE}": _OPEN | {"marker": "o"},
+        "right: extrapolated to infinite d": {"lw": 0, "ms": 4.5, "marker": "o"},
+    }
+    draw.style_key(canvas, styles)
     return draw.finished(
         canvas,
         "figure_6",
         "Learning curves by the vocabulary of the initial readout",
-        f"{at.LETTERED}, alpha0 = {at.LETTER_BATCH:g}, beta = 1, letters in equal parts. On the left networks that "
-        f"took the step at d = {_LARGE}, mean over {at.LETTER_SEEDS} with one standard error, and in their colour the "
-        "theory of the isotropic bulk (whole), of the network's own (dashed) and of orthogonal rows, equation (159) "
-        "(dotted), all at the networks' width. On the right the same less the isotropic theory, in per cent of it: "
-        f"lines at infinite d; open marks networks at d = {_LARGE}; full marks networks at {_SMALL} and {_LARGE}, each "
-        "beside the theory at its own width, extrapolated in 1/d.",
+        f"{at.LETTERED}, alpha0 = {at.LETTER_BATCH:g}, beta = 1, letters in equal parts. Left: networks after the "
+        f"step at d = {_LARGE} (points), mean over {at.LETTER_SEEDS} with one standard error. Lines: theory of the "
+        "isotropic bulk (solid), of the network's own bulk (dashed) and of orthogonal rows, equation (159) (dotted), "
+        "all at the width of the networks. Right: the difference from the isotropic theory, in per cent of it. "
+        f"Lines are at infinite d. Open marks are networks at d = {_LARGE}. Full marks are extrapolated in 1/d from "
+        f"networks at d = {_SMALL} and {_LARGE}, each compared with the theory at its own width. Marks are shifted "
+        "sideways to keep their error bars apart.",
     )
 
 
@@ -117,9 +127,9 @@ def says_6(found: Plotted) -> tuple[Statement, ...]:
         if fewer != more and (fewer == uniform or set(letters[fewer]) < set(letters[more]))
     ]
     ends = {name: found[2, f"{_EXTRAPOLATED}, {name}"] for name in letters}
-    gaps = {name: found[2, f"own less isotropic, {name}"] for name in letters}
+    gaps = {name: found[2, f"own minus isotropic, {name}"] for name in letters}
     isotropic = {name: replace(gap, y=np.zeros_like(gap.y)) for name, gap in gaps.items()}
-    special = {name: found[2, f"orthogonal less isotropic, {name}"] for name in letters}
+    special = {name: found[2, f"orthogonal minus isotropic, {name}"] for name in letters}
 
     # Two dimensions do not carry that vocabulary to its limit (`late`): it is off whatever the theory.
     others = [name for name in letters if name != at.LATE]

@@ -14,7 +14,7 @@ from giantsteps.reports.figures import canvas as draw
 from giantsteps.reports.measurements.experiments import Data
 from giantsteps.reports.measurements.study import Statement
 from giantsteps.reports.studies.paper import settings as at
-from giantsteps.reports.studies.paper.curves import ALPHAS, key, learning
+from giantsteps.reports.studies.paper.curves import ALPHAS, THEORIES, key, learning
 from giantsteps.reports.studies.paper.samples import BY_ALIGNMENT, BY_SPIKE, BY_WIDTH, pictured
 from giantsteps.reports.studies.paper.series import Plotted, Series, agreement
 
@@ -23,7 +23,7 @@ Array = NDArray[np.float64]
 
 def figure_4(data: Data) -> draw.Figure:
     """Test error against alpha: on the left by the spike strength, on the right by the alignment."""
-    canvas, left, right = draw.panels(columns=2)
+    canvas, left, right = draw.panels(2)
     key(left, BY_SPIKE, learning(left, BY_SPIKE, data))
     # The spiked features at the ends of the alignment, 0 and 1, that no batch reaches.
     end = Model(
@@ -37,17 +37,18 @@ def figure_4(data: Data) -> draw.Figure:
     right.set_ylim(0.0, 0.56)  # the legend above all lines
     left.set_title(rf"by spike, $\gamma = {at.SPIKE_ALIGNMENT:g}$", fontsize=9)
     right.set_title(f"by alignment, $r = {at.ALIGNED_SPIKE:g}$", fontsize=9)
+    draw.style_key(canvas, THEORIES)
     bulk = [curve.first.model("isotropic").bulk for curve in (*BY_SPIKE, *BY_ALIGNMENT)]
     return draw.finished(
         canvas,
         "figure_4",
         "Learning curves by spike and by alignment",
         f"Student tanh, target sin, beta = 1, ridge {at.SINE.ridge:g}. Points: networks at d = {at.DIMENSION} whose "
-        "batch and rate give this spike and alignment (equation (9)), mean over "
-        f"{at.SEEDS} with one standard error; r = 0 is no step. Lines in their colour: the theory of the isotropic "
-        f"bulk (whole), whose variance the step moves to c = {min(bulk):.2g} to {max(bulk):.2g}, and of the network's "
-        "own (dashed). Black: spiked features at alignment 0 and 1 with c = 1, which no finite batch reaches, and the "
-        "best linear predictor.",
+        f"batch and learning rate give this spike and alignment (equation (9)); mean over {at.SEEDS} with one "
+        "standard error. At r = 0 there is no step. Coloured lines: theory of the isotropic bulk (solid) with variance "
+        f"c = {min(bulk):.2g} to {max(bulk):.2g} after the step, and of the network's own bulk (dashed). Black lines: "
+        "spiked features with c = 1 at alignment 0 (dotted) and 1 (dash-dotted), which no finite batch reaches, and "
+        "the best linear predictor (dashed).",
     )
 
 
@@ -107,20 +108,21 @@ STUDY_4 = pictured(
 
 def figure_5(data: Data) -> draw.Figure:
     """Test error against alpha by the width: on the left at one rate, on the right at a rate that grows with it."""
-    canvas, *panels = draw.panels(columns=2)
+    canvas, *panels = draw.panels(2)
     for axes, (scaled, curves) in zip(panels, BY_WIDTH.items(), strict=True):
         axes.axhline(at.SINE.best_linear, color="black", lw=1.0, ls="--", label="best linear predictor")
         key(axes, curves, learning(axes, curves, data), more=1)
         axes.set_title(rf"$\tilde\eta = {at.SINE.eta:g}" + (r"\,\beta$" if scaled else "$"), fontsize=9)
+    draw.style_key(canvas, THEORIES)
     return draw.finished(
         canvas,
         "figure_5",
         "Learning curves by width",
-        f"Student tanh, target sin, alpha0 = {at.WIDTH_BATCH:g}, ridge {at.SINE.ridge:g}. On the left the rate of the "
-        "step is the same for all widths, so that wide networks have small spikes (r is in proportion to eta/beta); on "
-        "the right it grows with the width, and spike, bulk and alignment are those of beta = 1. Points: networks at d "
-        f"= {at.DIMENSION}, mean over {at.SEEDS} with one standard error. Lines in their colour: the theory of the "
-        "isotropic bulk (whole) and of the network's own (dashed).",
+        f"Student tanh, target sin, alpha0 = {at.WIDTH_BATCH:g}, ridge {at.SINE.ridge:g}. Left: one learning rate for "
+        "all widths. The spike r is proportional to eta/beta, so wide networks have small spikes. Right: the learning "
+        "rate is proportional to the width; spike, bulk and alignment are those of beta = 1. Points: networks at d = "
+        f"{at.DIMENSION}, mean over {at.SEEDS} with one standard error. Coloured lines: theory of the isotropic bulk "
+        "(solid) and of the network's own bulk (dashed).",
     )
 
 

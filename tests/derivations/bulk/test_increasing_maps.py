@@ -36,7 +36,7 @@ def test_two_fixed_points_are_one(count: int) -> None:
     for theorem in theorems:
         replay(theorem)
         assert not theorem.conditions
-        assert {leaf.ground for leaf in theorem.assumptions} == {Ground.MODEL}
+        assert {assumed.ground for assumed in theorem.assumptions} == {Ground.MODEL}
 
 
 def taken(statement: AtLeast | Equation, *universal: sp.Symbol) -> Theorem:

@@ -1,4 +1,4 @@
-"""Closed forms by rules: proofs discharged, wrong neighbours refused, and agreement with balls of the definition."""
+"""Closed forms by rules: proofs discharged, mutants refused, and agreement with balls of the definition."""
 
 from __future__ import annotations
 

@@ -119,9 +119,9 @@ def test_visible_terms_are_counted() -> None:
 
 def test_nothing_is_known_of_a_ceiling_but_its_argument() -> None:
     x, d = sp.Symbol("x", real=True), sp.Symbol("d", positive=True)
-    leaf = Assumption(Ground.LEMMA, "ceiling", Equation(sp.ceiling(x), x), "false", frozenset({x}))
+    assumed = Assumption(Ground.LEMMA, "ceiling", Equation(sp.ceiling(x), x), "false", frozenset({x}))
     with pytest.raises(Refused):
-        differentiate((assume((), leaf),), x)
+        differentiate((assume((), assumed),), x)
     with pytest.raises(Refused):
         limit_compose((limit_rational((), 1 / d, sp.Integer(0), d),), sp.ceiling(x), (x,))
 

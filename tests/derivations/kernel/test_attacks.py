@@ -22,13 +22,13 @@ from giantsteps.derivations.kernel.averages import (
     translate,
 )
 from giantsteps.derivations.kernel.limits import limit_average, limit_compose, limit_rational, limit_unique, name_limit
-from giantsteps.derivations.kernel.search.leaves import define
+from giantsteps.derivations.kernel.search.assumptions import define
 from giantsteps.derivations.kernel.statements import AtLeast, Condition, Demand, Equation, Ground, Refused, Tends
 from giantsteps.derivations.kernel.theorem import RULES, Theorem
 from giantsteps.derivations.kernel.vacuity.established import established
 from giantsteps.derivations.language.expectation import Expectation
 from giantsteps.derivations.language.named_functions import g, sigma, sigma_check, sigma_prime, sigma_second
-from tests.shared.leaves import above, said, taken
+from tests.shared.assumptions import above, said, taken
 
 a, b, x, y, z, t = sp.symbols("a b x y z t", real=True)
 p, n, d, m, c = sp.symbols("p n d m c", positive=True)

@@ -13,13 +13,13 @@ from giantsteps.derivations.kernel.algebra import assume, instantiate, rewrite, 
 from giantsteps.derivations.kernel.averages import dilate, linear, moment
 from giantsteps.derivations.kernel.calculus import average_limit
 from giantsteps.derivations.kernel.limits import limit_average, limit_compose, limit_rational
-from giantsteps.derivations.kernel.search.leaves import define
+from giantsteps.derivations.kernel.search.assumptions import define
 from giantsteps.derivations.kernel.statements import Assumption, Condition, Demand, Equation, Ground, Refused, Tends
 from giantsteps.derivations.kernel.theorem import Theorem, replay
 from giantsteps.derivations.kernel.vacuity.established import asked_by, established
 from giantsteps.derivations.language.expectation import Expectation
 from giantsteps.derivations.language.symbols import z
-from tests.shared.leaves import taken
+from tests.shared.assumptions import taken
 
 
 def test_moments_are_double_factorials() -> None:

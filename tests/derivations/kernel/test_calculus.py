@@ -9,11 +9,11 @@ from collections.abc import Callable
 import pytest
 import sympy as sp
 
-from giantsteps.derivations.gradient_step.leaves import exponent_of_sum, power_of_d
+from giantsteps.derivations.gradient_step.assumptions import exponent_of_sum, power_of_d
 from giantsteps.derivations.kernel.algebra import differentiate, instantiate, rewrite, ring
 from giantsteps.derivations.kernel.calculus import average_limit, logarithm, slope
 from giantsteps.derivations.kernel.limits import limit_compose, limit_exponential, limit_rational
-from giantsteps.derivations.kernel.search.leaves import define
+from giantsteps.derivations.kernel.search.assumptions import define
 from giantsteps.derivations.kernel.search.steps import value
 from giantsteps.derivations.kernel.statements import Condition, Demand, Equation, Ground, Refused, Tends
 from giantsteps.derivations.kernel.terms import admit, defined_where, derivative, substitute
@@ -22,7 +22,7 @@ from giantsteps.derivations.kernel.vacuity.established import established
 from giantsteps.derivations.language.expectation import Expectation
 from giantsteps.derivations.language.named_functions import loss, loss_prime, trace_exponent, trace_exponent_slope
 from giantsteps.derivations.language.normal_probabilities import OwensT, SignProduct
-from tests.shared.leaves import taken
+from tests.shared.assumptions import taken
 
 x, y, z, Q, P, c, rate, other = sp.symbols("x y z Q P c rate other", real=True)
 p, q, d = sp.symbols("p q d", positive=True)

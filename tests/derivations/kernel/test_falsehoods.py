@@ -24,7 +24,7 @@ from giantsteps.derivations.kernel.limits import (
     limit_unique,
     name_limit,
 )
-from giantsteps.derivations.kernel.search.leaves import define
+from giantsteps.derivations.kernel.search.assumptions import define
 from giantsteps.derivations.kernel.statements import Assumption, AtLeast, Condition, Demand, Equation, Ground, Refused
 from giantsteps.derivations.kernel.terms import derivative, substitute
 from giantsteps.derivations.kernel.theorem import Theorem, rule
@@ -42,8 +42,8 @@ ZERO, ONE, TWO = sp.Integer(0), sp.Integer(1), sp.Integer(2)
 
 
 def taken(left: sp.Expr, right: sp.Expr, ground: Ground = Ground.HYPOTHESIS, *universal: sp.Symbol) -> Theorem:
-    leaf = Assumption(ground, f"{left} is {right}", Equation(left, right), "for a test", frozenset(universal))
-    return assume((), leaf)
+    assumed = Assumption(ground, f"{left} is {right}", Equation(left, right), "for a test", frozenset(universal))
+    return assume((), assumed)
 
 
 def above(left: sp.Expr, right: sp.Expr) -> Theorem:
@@ -104,8 +104,8 @@ def nothing_is_at_least_two() -> Theorem:
 
 def below_five() -> Theorem:
     """5/d >= 1 where d <= 5, and 5/d -> 0."""
-    leaf = AtLeast(5 / d + sp.sqrt(5 - d), 1 + sp.sqrt(5 - d))
-    below = assume((), Assumption(Ground.LEMMA, "for a test", leaf, "", frozenset({d})))
+    assumed = AtLeast(5 / d + sp.sqrt(5 - d), 1 + sp.sqrt(5 - d))
+    below = assume((), Assumption(Ground.LEMMA, "for a test", assumed, "", frozenset({d})))
     limit = limit_order((order((below,), AtLeast(5 / d, ONE), (ONE,)), tends(5 / d, ZERO)), d)
     return instantiate((limit,), {d: sp.Integer(3)})
 
@@ -188,10 +188,10 @@ def by_a_limit() -> Theorem:
     return name_limit((limit_rational((), (a - d) ** 2 / 2 + b + 1 / m, (a - d) ** 2 / 2 + b, m),), Q, "a limit")
 
 
-def fixed_by(*leaves: Theorem) -> Theorem:
+def fixed_by(*listed: Theorem) -> Theorem:
     """a = d by y := a - d + b, and hypotheses that make y and b equal."""
     total = define(y, a - d + b, "")
-    moving = ring((total, *leaves), Equation(a, d), (-ONE, *(ONE for _ in leaves)))
+    moving = ring((total, *listed), Equation(a, d), (-ONE, *(ONE for _ in listed)))
     return limit_unique((rewrite((tends(a / d + 1 / d, ZERO), moving)), tends(1 + 1 / d, ONE)))
 
 
@@ -292,7 +292,7 @@ class Forked(sp.Expr):
 
 @dataclass(frozen=True)
 class TwoFaced(Assumption):
-    """A lemma that is known when its leaves are read."""
+    """A lemma that is known when its assumptions are read."""
 
 
 def with_rules_of_its_own(**more: Any) -> Any:
@@ -431,8 +431,8 @@ def test_a_limit_asks_of_its_variable_what_holds_far_out() -> None:
 def test_what_is_taken_in_a_circle_is_put_in_once() -> None:
     """Model equations that name each other: whether a condition can be met is decided without going round."""
     ring_of = [*sp.symbols("m0:12", real=True)]
-    leaves = [taken(u, v**2 + u * v, Ground.MODEL) for u, v in zip(ring_of, ring_of[1:] + ring_of[:1], strict=True)]
-    total = ring(tuple(leaves), Equation(sp.Add(*ring_of), sp.Add(*(v.statement.right for v in leaves))), (ONE,) * 12)
+    listed = [taken(u, v**2 + u * v, Ground.MODEL) for u, v in zip(ring_of, ring_of[1:] + ring_of[:1], strict=True)]
+    total = ring(tuple(listed), Equation(sp.Add(*ring_of), sp.Add(*(v.statement.right for v in listed))), (ONE,) * 12)
     assert congruence((total,), 1 / hole, hole).conditions
 
 
@@ -441,7 +441,7 @@ def test_names_that_double_a_term_are_put_in_while_it_is_small(closed: bool) -> 
     """Twenty names, each for twice the next: in full a term of one of them has a million parts."""
     chain = [*sp.symbols("m0:20", real=True)]
     following = [*chain[1:], chain[0] if closed else d]
-    leaves = [taken(u, v + sp.exp(-v), Ground.MODEL) for u, v in zip(chain, following, strict=True)]
-    assumptions = frozenset().union(*(theorem.assumptions for theorem in leaves))
+    listed = [taken(u, v + sp.exp(-v), Ground.MODEL) for u, v in zip(chain, following, strict=True)]
+    assumptions = frozenset().union(*(theorem.assumptions for theorem in listed))
     sizes = [sum(1 for _ in sp.preorder_traversal(form)) for form in forms(chain[0], assumptions)]
     assert 1000 < max(sizes) <= 32768

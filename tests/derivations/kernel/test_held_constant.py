@@ -12,7 +12,7 @@ from giantsteps.derivations.kernel.averages import average, linear, moment
 from giantsteps.derivations.kernel.calculus import slope
 from giantsteps.derivations.kernel.inequalities import largest
 from giantsteps.derivations.kernel.limits import limit_compose, limit_order, limit_rational, limit_unique, name_limit
-from giantsteps.derivations.kernel.search.leaves import define
+from giantsteps.derivations.kernel.search.assumptions import define
 from giantsteps.derivations.kernel.statements import Assumption, AtLeast, Equation, Ground, Refused, Tends, sides
 from giantsteps.derivations.kernel.theorem import Theorem
 from giantsteps.derivations.kernel.vacuity.established import established
@@ -153,8 +153,8 @@ def constant_at_least_one(right: sp.Expr, square: tuple[sp.Expr, sp.Expr], more:
 def below_five(meant: Theorem) -> Theorem:
     """0 >= 1 of 5/d >= 1 where f(d) = 5 - d is not negative."""
     root = sp.sqrt(f(d))
-    leaf = Assumption(Ground.LEMMA, "for a test", AtLeast(5 / d + root, 1 + root), "", frozenset({d}))
-    low = order((assume((), leaf), instantiate((meant,), {x: d})), AtLeast(5 / d, ONE), (ONE, ZERO))
+    assumed = Assumption(Ground.LEMMA, "for a test", AtLeast(5 / d + root, 1 + root), "", frozenset({d}))
+    low = order((assume((), assumed), instantiate((meant,), {x: d})), AtLeast(5 / d, ONE), (ONE, ZERO))
     return limit_order((low, tends(5 / d, ZERO)), d)
 
 
@@ -170,8 +170,8 @@ def where_a_sum_is_not_zero() -> Theorem:
 
 def tends_and_is_one(first: sp.Expr, value: Theorem) -> Theorem:
     """1 = 0 of what tends to zero, by assumption, and is one."""
-    leaf = assume((), Assumption(Ground.HYPOTHESIS, "it vanishes", Tends(first, ZERO, d), ""))
-    both = limit_compose((leaf, tends(1 / d, ZERO)), hole + second, (hole, second))
+    assumed = assume((), Assumption(Ground.HYPOTHESIS, "it vanishes", Tends(first, ZERO, d), ""))
+    both = limit_compose((assumed, tends(1 / d, ZERO)), hole + second, (hole, second))
     return limit_unique((rewrite((both, value)), tends(1 + 1 / d, ONE)))
 
 
@@ -295,13 +295,13 @@ def test_conditions_that_exclude_each_other_are_refused() -> None:
 def saddle_without_curvature() -> Theorem:
     """(b - c) x + a + 1/d = 0, which b = c turns into a = -1/d."""
     potential = define(Q, (b - c) * x**2 / 2 + a * x + x / d, "")
-    leaves = (slope((potential,), x, rate, ""), taken(rate, ZERO), taken(b, c))
-    equation = ring(leaves, Equation(a + 1 / d, ZERO), (-ONE, ONE, -x))
+    given = (slope((potential,), x, rate, ""), taken(rate, ZERO), taken(b, c))
+    equation = ring(given, Equation(a + 1 / d, ZERO), (-ONE, ONE, -x))
     tending = limit_compose((tends(a + 1 / d, a), tends(1 / d, ZERO)), hole + second, (hole, second))
     return limit_unique((rewrite((tending, equation)), tends(1 / d, ZERO)))
 
 
-def test_a_saddle_point_is_not_found_by_a_coefficient_that_a_leaf_makes_zero() -> None:
+def test_a_saddle_point_is_not_found_by_a_coefficient_that_an_assumption_makes_zero() -> None:
     with pytest.raises(Refused):
         established(saddle_without_curvature())
 
@@ -327,7 +327,7 @@ SADDLES: dict[str, Callable[[], Saddle]] = {
     "by way of another one": lambda: (
         (*at_saddle(p, -t, Q, rate), *at_saddle(t, _small, R, w)), (*_first, *_first), ((c * d * p, ONE),)
     ),
-    "a value that a leaf bounds": lambda: (
+    "a value that an assumption bounds": lambda: (
         (*at_saddle(p, _small - a, Q, rate), at_least(ZERO, a)), (*_first, c * d), ((c * d * p, ONE),)
     ),
     "a value that a negative name bounds": lambda: (
@@ -381,9 +381,9 @@ def falling_average(shift: sp.Expr) -> tuple[Theorem, ...]:
 @pytest.mark.parametrize("named", [False, True])
 def test_a_condition_sees_what_is_said_of_a_function_within_an_average(named: bool) -> None:
     mean = Expectation(f(z + d), z)
-    leaf = taken(p, mean) if named else under_a_root(mean)
+    assumed = taken(p, mean) if named else under_a_root(mean)
     signs = (-1 / d, ((p / d, ONE),)) if named else (1 / d, ())
-    premises = (leaf, *falling_average(d))
+    premises = (assumed, *falling_average(d))
     low = order(premises, AtLeast(5 / d, ONE), (signs[0], -1 / d, -1 / d, 1 / d), signs[1])
     with pytest.raises(Refused, match=r"as it has to be|constant|never"):
         established(limit_order((low, tends(5 / d, ZERO)), d))
@@ -416,7 +416,7 @@ LOST: dict[str, Callable[[], Bound]] = {
     "a coefficient that is an average of zero": lambda: (
         (*at_saddle_of(_zero_mean * x**2 / 2 + x * _small), moment((), z, 1)), (*_first, c * d * x), (), 5 * c / d, c
     ),
-    "the slope of a function that a leaf gives": lambda: (
+    "the slope of a function that an assumption gives": lambda: (
         (*at_saddle_of(_slope(a) * x**2 / 2 + x * _small), of_slope(ONE, a)), (*_first, c * d * x), (), 5 * c / d, c
     ),
     "a slope in a condition": lambda: (

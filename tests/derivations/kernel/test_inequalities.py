@@ -17,12 +17,12 @@ from giantsteps.derivations.kernel.inequalities import (
     specialise,
 )
 from giantsteps.derivations.kernel.limits import limit_rational
-from giantsteps.derivations.kernel.search.leaves import define
+from giantsteps.derivations.kernel.search.assumptions import define
 from giantsteps.derivations.kernel.statements import AtLeast, Condition, Demand, Equation, Refused
 from giantsteps.derivations.kernel.terms import nonnegative, positive
 from giantsteps.derivations.kernel.theorem import Theorem, replay
 from giantsteps.derivations.kernel.vacuity.established import established
-from tests.shared.leaves import above, taken
+from tests.shared.assumptions import above, taken
 
 a, b, c, e, x = sp.symbols("a b c e x", real=True)
 p, q, d = sp.symbols("p q d", positive=True)

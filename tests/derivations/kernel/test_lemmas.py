@@ -1,4 +1,4 @@
-"""Each lemma that theorems stand on holds for numbers, and what theorems stand on is little and public."""
+"""Each lemma that theorems assume holds for numbers; the assumptions of theorems are few and listed."""
 
 from __future__ import annotations
 
@@ -40,9 +40,9 @@ def lemmas() -> dict[str, Assumption]:
     """The lemmas that modules of derivations state, by name."""
     found: dict[str, Assumption] = {}
     for module in pkgutil.walk_packages(giantsteps.derivations.__path__, "giantsteps.derivations."):
-        for leaf in _stated(vars(importlib.import_module(module.name)).values()):
-            if leaf.ground is Ground.LEMMA:
-                assert found.setdefault(leaf.name, leaf) == leaf, f"two lemmas are called {leaf.name!r}"
+        for assumed in _stated(vars(importlib.import_module(module.name)).values()):
+            if assumed.ground is Ground.LEMMA:
+                assert found.setdefault(assumed.name, assumed) == assumed, f"two lemmas are called {assumed.name!r}"
     return found
 
 
@@ -63,27 +63,27 @@ def test_a_lemma_holds(name: str) -> None:
 
 
 def test_every_lemma_has_numbers_and_there_are_few() -> None:
-    used = {leaf["names"][0] for leaf in recorded("lemma")}
+    used = {assumed["names"][0] for assumed in recorded("lemma")}
     assert sorted((set(LEMMAS) | used) - set(NUMBERS)) == []
     assert sorted(set(NUMBERS) - set(LEMMAS)) == []
     assert len(set(LEMMAS) | used) <= MOST_LEMMAS
 
 
 def recorded(kind: str) -> list[dict[str, Any]]:
-    """The leaves of the committed ledger."""
+    """The assumptions in the committed ledger."""
     ledger = committed()
     assert ledger is not None
-    return [leaf for leaf in ledger.get("leaves", ()) if leaf["kind"] == kind]
+    return [assumed for assumed in ledger.get("leaves", ()) if assumed["kind"] == kind]
 
 
 def test_hypotheses_are_few_and_each_is_a_claim_or_a_sentence() -> None:
     known, hypotheses = {claim.id for claim in all_claims()}, recorded("hypothesis")
     assert len(hypotheses) <= MOST_HYPOTHESES
-    for leaf in hypotheses:
-        if leaf["claim"] is not None:
-            assert leaf["claim"] in known, leaf
+    for assumed in hypotheses:
+        if assumed["claim"] is not None:
+            assert assumed["claim"] in known, assumed
         else:
-            assert all(len(reference.split()) >= 5 for reference in leaf["references"]), leaf
+            assert all(len(reference.split()) >= 5 for reference in assumed["references"]), assumed
 
 
 def test_a_lemma_says_where_it_is_from() -> None:

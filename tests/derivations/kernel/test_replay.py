@@ -16,9 +16,9 @@ from giantsteps.derivations.kernel.averages import independent, linear, rotate, 
 from giantsteps.derivations.kernel.calculus import logarithm, same_slope
 from giantsteps.derivations.kernel.inequalities import equal_roots, largest
 from giantsteps.derivations.kernel.limits import limit_rational
+from giantsteps.derivations.kernel.search.assumptions import define, each_proved, proved, proved_in_turn
 from giantsteps.derivations.kernel.search.averages import expanded
 from giantsteps.derivations.kernel.search.goals import follows, limit_of
-from giantsteps.derivations.kernel.search.leaves import define, each_proved, proved, proved_in_turn
 from giantsteps.derivations.kernel.search.steps import by_ring
 from giantsteps.derivations.kernel.statements import (
     AtLeast,
@@ -33,7 +33,7 @@ from giantsteps.derivations.kernel.statements import (
 from giantsteps.derivations.kernel.theorem import RULES, Theorem, nodes, replay
 from giantsteps.derivations.language.expectation import Expectation
 from giantsteps.derivations.language.named_functions import g, sigma
-from tests.shared.leaves import taken
+from tests.shared.assumptions import taken
 
 x, y, z, t = sp.symbols("x y z t", real=True)
 p, q, d = sp.symbols("p q d", positive=True)
@@ -149,11 +149,11 @@ def test_a_theorem_that_was_tampered_with_after_it_was_made_again_is_refused(par
     replay(theorem)
 
 
-def test_a_leaf_that_is_left_out_is_missed(strength: Theorem) -> None:
+def test_an_omitted_assumption_is_missed(strength: Theorem) -> None:
     assert len(strength.assumptions) > 10
-    for leaf in strength.assumptions:
+    for assumed in strength.assumptions:
         with pytest.raises(Refused, match="does not conclude"):
-            replay(replace(strength, assumptions=strength.assumptions - {leaf}))
+            replay(replace(strength, assumptions=strength.assumptions - {assumed}))
     for condition in strength.conditions:
         with pytest.raises(Refused, match="does not conclude"):
             replay(replace(strength, conditions=strength.conditions - {condition}))
@@ -193,15 +193,15 @@ def test_what_follows_is_asked_of_the_theorems_that_are_given() -> None:
         assert follows(Equation(y + 1, 2 * x + 1), []) is None
 
 
-def test_leaves_say_what_a_result_rests_on(strength: Theorem) -> None:
-    leaves = {(leaf.ground, leaf.name) for leaf in strength.assumptions}
-    assert (Ground.MODEL, "readout of ones") in leaves
-    assert {leaf.reference for leaf in strength.assumptions if leaf.ground is Ground.HYPOTHESIS} == {
+def test_assumptions_say_what_a_result_rests_on(strength: Theorem) -> None:
+    listed = {(assumed.ground, assumed.name) for assumed in strength.assumptions}
+    assert (Ground.MODEL, "readout of ones") in listed
+    assert {assumed.reference for assumed in strength.assumptions if assumed.ground is Ground.HYPOTHESIS} == {
         "result-3-1.spike-concentration"
     }
-    # No leaf states, up to algebra, what rests on it.
-    for leaf in strength.assumptions:
-        stated = leaf.statement
+    # No assumption states, up to algebra, what rests on it.
+    for assumed in strength.assumptions:
+        stated = assumed.statement
         assert not (isinstance(stated, Equation) and stated.left == s.r and follows(stated, []) is not None)
 
 
@@ -298,14 +298,14 @@ def test_what_is_found_by_search_is_made_by_rules() -> None:
     a = define(x, y + 1, "a name")
     both = by_ring(Equation(x**2 - y**2, 2 * y + 1), a)
     replay(both)
-    assert {leaf.name for leaf in both.assumptions} == {"x"}
+    assert {assumed.name for assumed in both.assumptions} == {"x"}
     limit = limit_of((p * d**2 + 1) / (d**2 + d), d)
     replay(limit)
     assert limit.statement == Tends((p * d**2 + 1) / (d**2 + d), p, d)
 
 
 def test_a_model_speaks_of_its_own_symbols() -> None:
-    (leaf,) = taken(sigma(-x), -sigma(x), x, ground=Ground.MODEL).assumptions
-    assert Theorem(leaf.statement, frozenset({leaf}), frozenset(), "assume", (), (leaf,)).fixed == frozenset()
-    narrow = replace(leaf, universal=frozenset())
-    assert Theorem(leaf.statement, frozenset({narrow}), frozenset(), "assume", (), (narrow,)).fixed == {x}
+    (assumed,) = taken(sigma(-x), -sigma(x), x, ground=Ground.MODEL).assumptions
+    assert Theorem(assumed.statement, frozenset({assumed}), frozenset(), "assume", (), (assumed,)).fixed == frozenset()
+    narrow = replace(assumed, universal=frozenset())
+    assert Theorem(assumed.statement, frozenset({narrow}), frozenset(), "assume", (), (narrow,)).fixed == {x}

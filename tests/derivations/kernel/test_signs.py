@@ -29,7 +29,7 @@ from giantsteps.derivations.kernel.limits import (
     squeeze,
 )
 from giantsteps.derivations.kernel.rational import vanishing
-from giantsteps.derivations.kernel.search.leaves import define
+from giantsteps.derivations.kernel.search.assumptions import define
 from giantsteps.derivations.kernel.statements import Assumption, AtLeast, Condition, Demand, Equation, Ground, Refused
 from giantsteps.derivations.kernel.terms import negative, nonnegative, nonzero, positive
 from giantsteps.derivations.kernel.theorem import Theorem
@@ -143,8 +143,8 @@ def test_a_pair_of_factors_below_zero_keeps_the_sign_of_the_rest() -> None:
 
 
 def test_what_stands_for_a_symbol_below_zero_is_below_zero() -> None:
-    leaf = Assumption(Ground.LEMMA, "for a test", Equation(f(n), n), "none", frozenset({n}))
-    theorem = assume((), leaf)
+    assumed = Assumption(Ground.LEMMA, "for a test", Equation(f(n), n), "none", frozenset({n}))
+    theorem = assume((), assumed)
     assert instantiate((theorem,), {n: -p}).statement == Equation(f(-p), -p)
     for wrong in (p, sp.Integer(1), x, sp.Integer(0), -h, m + p):
         with pytest.raises(Refused):
@@ -167,8 +167,8 @@ def test_what_a_function_is_defined_for_is_no_name_that_it_rests_on() -> None:
 
 def cancelled(factor: sp.Expr) -> Theorem:
     """f(u) = u, by what divides both sides for all x, and leaves no trace in them."""
-    leaf = Assumption(Ground.LEMMA, "for a test", Equation(factor * f(u), factor * u), "none", frozenset({x, u}))
-    return congruence((assume((), leaf),), hole / factor, hole)
+    assumed = Assumption(Ground.LEMMA, "for a test", Equation(factor * f(u), factor * u), "none", frozenset({x, u}))
+    return congruence((assume((), assumed),), hole / factor, hole)
 
 
 TO_U = limit_rational((), u + 1 / d, u, d)
@@ -214,8 +214,8 @@ def by_lemma(left: sp.Expr, right: sp.Expr = ZERO, *universal: sp.Symbol) -> The
 
 
 def at_least(left: sp.Expr, right: sp.Expr, *universal: sp.Symbol) -> Theorem:
-    leaf = Assumption(Ground.LEMMA, f"{left} and {right}", AtLeast(left, right), "for a test", frozenset(universal))
-    return assume((), leaf)
+    assumed = Assumption(Ground.LEMMA, f"{left} and {right}", AtLeast(left, right), "for a test", frozenset(universal))
+    return assume((), assumed)
 
 
 # What is zero, though no normal form says so, and the theorem that it is.

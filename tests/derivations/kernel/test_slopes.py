@@ -9,9 +9,9 @@ from giantsteps.derivations.kernel.algebra import assume, instantiate, rewrite, 
 from giantsteps.derivations.kernel.averages import iterated
 from giantsteps.derivations.kernel.calculus import same_slope
 from giantsteps.derivations.kernel.limits import name_limit, taylor
+from giantsteps.derivations.kernel.search.assumptions import define
 from giantsteps.derivations.kernel.search.averages import by_stein, slope_at
 from giantsteps.derivations.kernel.search.goals import concluded
-from giantsteps.derivations.kernel.search.leaves import define
 from giantsteps.derivations.kernel.search.steps import value
 from giantsteps.derivations.kernel.statements import Assumption, Equation, Ground, Refused
 from giantsteps.derivations.kernel.terms import derivative, substitute
@@ -153,7 +153,7 @@ def test_two_ways_to_write_a_function() -> None:
 def test_under_an_average_it_names_its_lemmas() -> None:
     left, right = Expectation(sp.log(1 + p * u**2), u), Expectation(sp.log(1 + p * u**2), u) + p - p**2 / p
     assert {"derivative under an average", "dominated convergence"} <= {
-        leaf.name for leaf in joined(left, sp.Add(right, ZERO), p, ZERO).assumptions
+        assumed.name for assumed in joined(left, sp.Add(right, ZERO), p, ZERO).assumptions
     }
 
 

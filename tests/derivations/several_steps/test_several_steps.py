@@ -19,7 +19,7 @@ from giantsteps.derivations.several_steps import (
     first_step,
     fresh_batch,
     long_spikes,
-    reused_batch,
+    same_batch,
     slope_given_spike,
 )
 from giantsteps.derivations.several_steps import symbols as s
@@ -147,7 +147,7 @@ BUILDERS: dict[Callable[[], Derivation], set[str]] = {
     long_spikes.growth: set(),
     erf_flow.tie: set(),
     erf_flow.end: {"conserved", "perfect fit"},
-    reused_batch.overlap: set(),
+    same_batch.overlap: set(),
 }
 
 
@@ -155,6 +155,6 @@ BUILDERS: dict[Callable[[], Derivation], set[str]] = {
 def test_results_are_theorems_and_name_what_they_take_on_trust(build: Callable[[], Derivation]) -> None:
     derivation = build()
     made = [derivation.theorem_of(symbol) for symbol in derivation.results]
-    trusted = {leaf.name for theorem in made for leaf in theorem.assumptions if leaf.ground is Ground.HYPOTHESIS}
+    trusted = {one.name for theorem in made for one in theorem.assumptions if one.ground is Ground.HYPOTHESIS}
     assert trusted == BUILDERS[build]
     assert derivation.hypotheses

@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 from giantsteps.derivations.activations.activation import activation
 from giantsteps.numerics.bounds.learned_bias import learned_bias, training_energy, with_bias
 from giantsteps.numerics.bounds.ridge import lower_bound
-from giantsteps.numerics.bulk.atoms import of_matrix
 from giantsteps.numerics.bulk.equivalent import IsotropicGroups, IsotropicUniform, pack, unpack, upper_triangle
+from giantsteps.numerics.bulk.given_bulk import of_matrix
 from giantsteps.numerics.bulk.network import NetworkBulk
 from giantsteps.numerics.bulk.network_constants import labels, slope_constants
 from giantsteps.numerics.bulk.network_groups import NetworkGroups

@@ -206,9 +206,12 @@ def test_labels_average_what_joint_nodes_do(noise: float) -> None:
     state = INITIAL._replace(spike=0.9, alignment=0.6, bulk=1.3)
     seen = batch(step(*SINE).activation, step(*SINE).target, state, noise, 1)
     few, joint = labels(seen), seen.joint
-    over = [1.0 / (1.0 + seen.kappa[one.place] ** 2 + one.residual**2) for one in (few, joint)]
-    expected = [float(joint.weights @ (joint.z**power * over[1])) for power in range(3)]
-    np.testing.assert_allclose(few.moments @ over[0], expected, rtol=1e-11)
+    e, shares = np.polynomial.hermite_e.hermegauss(120)
+    over = 1.0 / (1.0 + seen.kappa[few.place] ** 2 + few.residual**2)
+    blurred = joint.residual[:, None] + np.sqrt(noise) * e
+    each = 1.0 / (1.0 + seen.kappa[joint.place, None] ** 2 + blurred**2) @ (shares / shares.sum())
+    expected = [float(joint.weights @ (joint.z**power * each)) for power in range(3)]
+    np.testing.assert_allclose(few.moments @ over, expected, rtol=1e-11)
 
 
 def test_without_a_spike_an_even_activation_learns_a_constant_at_most() -> None:
@@ -228,7 +231,7 @@ def test_what_is_not_supported_is_refused() -> None:
         spectrum(step(*SINE, steps=2))
     with pytest.raises(ModelError, match=r"from Gaussian rows .* only supported for an odd activation"):
         spectrum(step(*KINKED, gaussian_rows=True))
-    with pytest.raises(ModelError, match="at most 20 gradient steps, and these are 21: take the isotropic bulk"):
+    with pytest.raises(ModelError, match="at most 20 gradient steps, and these are 21: use the isotropic bulk"):
         solve(step(*SINE, steps=21))
     with pytest.raises(ModelError, match="one rate for all steps"):
         best(step(*SINE, steps=2).changed(eta=(3.0, 1.0)), over="eta")

@@ -11,6 +11,7 @@ from scipy.special import lambertw, ndtr
 from giantsteps.derivations.activations.activation import activation
 from giantsteps.derivations.expressions.tree import ExpressionError
 from giantsteps.numerics.gradient_steps.batches import INITIAL, State, batch
+from giantsteps.numerics.gradient_steps.labels import labels
 from giantsteps.numerics.gradient_steps.recursion import Step, advanced, critical_rate, states
 from giantsteps.numerics.models.gradient_step import gradient_step
 
@@ -174,14 +175,13 @@ def test_a_batch_of_relu_has_closed_forms() -> None:
 
 @pytest.mark.parametrize("state", [INITIAL, State(1.4, 0.8, 1.2), State(9.0, -0.3, 0.5), State(0.7, 1.0, 1e-4)])
 @pytest.mark.parametrize(("student", "target"), [("tanh", "sin"), ("relu", "sign(z - 0.2)"), ("erf", "sign")])
-def test_averages_over_joint_nodes_are_those_over_kappa(student: str, target: str, state: State) -> None:
+def test_averages_over_labels_are_those_over_kappa(student: str, target: str, state: State) -> None:
     seen = batch(activation(student), activation(target), state, 0.3)
-    place, z, u, residual, weights = seen.joint
-    across = math.sqrt(state.remainder)
-    assert u == pytest.approx(state.alignment * seen.kappa[place] + across * z, abs=1e-13)
-    for values, expected in (
-        (np.ones_like(u), 1.0), (u**2, 1.0), (residual**2, seen.weights @ seen.residual_square),
-        (residual * seen.mu1[place] * z, seen.weights @ (seen.mu1 * seen.teacher.slope)),
-        (residual * seen.mu1[place] * seen.kappa[place], seen.weights @ (seen.mu1 * seen.residual * seen.kappa)),
+    place, residual, (one, z, z_squared) = labels(seen)
+    pulled = residual * seen.mu1[place]
+    for found, expected in (
+        (one.sum(), 1.0), (z_squared.sum(), 1.0), (one @ residual**2, seen.weights @ seen.residual_square),
+        (z @ pulled, seen.weights @ (seen.mu1 * seen.teacher.slope)),
+        (one @ (pulled * seen.kappa[place]), seen.weights @ (seen.mu1 * seen.residual * seen.kappa)),
     ):  # fmt: skip
-        assert weights @ values == pytest.approx(expected, abs=1e-11 * (1.0 + state.spike**2))
+        assert found == pytest.approx(expected, abs=1e-11 * (1.0 + state.spike**2))

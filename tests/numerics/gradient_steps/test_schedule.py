@@ -115,7 +115,10 @@ def test_what_is_refused_is_told_in_a_sentence(more: dict[str, Any], words: str)
 
 def test_answers_that_need_one_step_say_so() -> None:
     several = model()
-    assert "one gradient step" in refusal(ModelError, lambda: solve(several, digits=20))
+    given = several.as_given()
+    told = f"give that state, spike={given.spike!r}, bulk={given.bulk!r}, alignment={given.alignment!r}"
+    assert told in refusal(ModelError, lambda: solve(several, digits=20))
+    assert float(solve(given, digits=20).test_error) == pytest.approx(solve(several).test_error, rel=1e-12)
     assert certify(several).status == "certified"
     assert certify_branch(several, "alpha", 1.5, 1.5001).certified_fraction == 1.0
     (piece,) = certify_branch(several, "eta", 1.0, 1.1).pieces
@@ -160,7 +163,8 @@ def test_steps_are_an_axis_of_a_sweep(tmp_path: Path, capfd: pytest.CaptureFixtu
         ("--spike 1 --bulk 1 --alignment 0.8 --same-batch", "--spike and --same-batch were both given"),
         ("--alpha0 2 --eta 3 --steps 1.5", "a whole number from 1 to 1000"),
         ("--alpha0 2 --eta 3/1 --steps 3", "for example --eta 2/1 --steps 2"),
-        ("--alpha0 2 --eta 3/x --steps 2", "one number per gradient step"),
+        ("--alpha0 2 --eta 3/x --steps 2", "one number for each gradient step"),
+        (f"--alpha0 2 --eta {'2/' * 2000}2", "eta has 2001 values and there is 1 gradient step"),
         ("--alpha0 2 --eta 3 --steps 2 --same-batch --bulk-model network", "--bulk-model isotropic"),
         ("--alpha0 2 --eta 3 --gradient-steps 2", "it is called --steps here"),
         ("--alpha0 2 --eta 3 --steps 2 --bulk-model isotropic --bias 0.3:1", "use --steps 1"),

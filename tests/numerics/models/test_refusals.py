@@ -79,7 +79,7 @@ MODELS: list[tuple[dict[str, Any], str]] = [
 # Of a network.
 NETWORKS: list[tuple[dict[str, Any], str]] = [
     *(({"overlap": x}, "overlap of .* is not accepted") for x in (-1e-9, 1.0, NAN)),
-    ({"overlap": 1e-9, "gaussian_rows": True}, "built for unit rows"),
+    ({"overlap": 1e-9, "gaussian_rows": True}, "requires unit rows"),
     *(({"steps": x}, "steps = .* is not accepted") for x in (0, -1, 1.5, INF, NAN, 1001)),
     ({"eta": (1.0, 2.0)}, "eta has 2 values"), ({"alpha0": (1.0, -2.0), "steps": 2}, "alpha0 = -2"),
     ({"same_batch": True}, "same batch"), ({"same_batch": True, "steps": 2, "alpha0": (1.0, 2.0)}, "same batch"),
@@ -92,7 +92,7 @@ NETWORKS: list[tuple[dict[str, Any], str]] = [
     ({"readout": groups((1.1 * MOST_SIZE, 1.0))}, "a weight of 1.1e"), ({"readout": groups(("a", 1.0))}, "weight of"),
     ({"readout": groups((1.0, 0.5), (-0.9 * LEAST_SIZE, 0.5))}, "a weight of -9e-11"),
     ({"readout": one(bias=-1.1 * MOST_SIZE)}, "a bias of -1.1e"), ({"readout": one(bias=9e-11)}, "a bias of 9e-11"),
-    ({"readout": groups((0.0, 0.5), (0.0, 0.5))}, "takes no gradient step"), ({"readout": ()}, "not to 0"),
+    ({"readout": groups((0.0, 0.5), (0.0, 0.5))}, "there is no gradient step"), ({"readout": ()}, "not to 0"),
     *(({"readout": groups((1.0, 0.5), (-1.0, 0.5 + x))}, "add up to 1") for x in (1.1e-9, -1.1e-9, NAN)),
     *(({"readout": groups((1.0, 1.0 - x), (-1.0, x))}, "have to be positive") for x in (0.0, -0.5)),
     ({"readout": one(bulk=1.2)}, "their bulk follows from the step"), ({"readout": "1:1"}, "as readout groups"),
@@ -109,7 +109,7 @@ STEPS: list[tuple[dict[str, Any], str]] = [
     ({"readout": one(further_weights=(1.0,))}, "one gradient step"),
     ({"readout": (ReadoutGroup(1.0, 0.5, 1.2), ReadoutGroup(-1.0, 0.5))}, "follows from the network"),
     ({"student": "relu", "gaussian_rows": True, "readout": one(weight=-1.0)}, "if the activation is odd"),
-    ({"student": "relu", "readout": ReadoutLaw(), "bulk_model": "isotropic"}, "letters with a density"),
+    ({"student": "relu", "readout": ReadoutLaw(), "bulk_model": "isotropic"}, "a density of readout weights requires"),
 ]  # fmt: skip
 
 LETTERS = model("tanh", "sin(2*z)", bulk=1.1, readout=ReadoutLaw())
@@ -142,11 +142,11 @@ ASKED: list[tuple[Callable[[], Any], str]] = [
     (lambda: simulate(network(), dimension=10, seeds=1, inputs="rademacher"), "not accepted"),
     (lambda: learned_bias(model("1e78*tanh(z)", "tanh"), 8), "its training energy is nan"),
     (lambda: learned_bias(model(ridge=0.0)), "a learned bias needs a positive ridge"),
-    (lambda: solve(step("tanh", "exp(z**2/5)")), "the moment of order 8"),
+    (lambda: solve(step("tanh", "exp(z**2/5)")), "finite moments of order 8"),
     (lambda: solve(step("z+exp(-sin(100*z)**2*10**8)")), "do not settle"),
     (lambda: solve(model("exp(z**2/40)", "tanh", spike=3.0, bulk=0.9)), "double precision"),
     (lambda: solve(model(alpha=1.0, ridge=0.0)), "the interpolation threshold"),
-    (lambda: solve(model(alpha=0.5, ridge=0.0, spike=2.0)), "the limit is decided far along the spike"),
+    (lambda: solve(model(alpha=0.5, ridge=0.0, spike=2.0)), "the limit depends on values far along the spike"),
     *((lambda x=x: solve(model()).at_width(x), "width = .* a number of neurons >= 1") for x in (0, -3, NAN, INF, "w")),
     *((lambda x=x: solve(model(), digits=x), "a whole number from 16 to 300") for x in (15, 301, 20.5, "20", True)),
     *((lambda given=given: solve(model(**given), digits=20), "digits require")
@@ -159,20 +159,20 @@ ASKED: list[tuple[Callable[[], Any], str]] = [
     (lambda: model(**plane(1.0)).slopes, "one direction"),
     (lambda: solve(model(loss="huber:1", **plane(1.0, 0.5, further_alignments=(0.5, 0.1)))), "at most two directions"),
     (lambda: solve(model("tanh", "sign", ridge=0.0, loss="hinge")), "ridge = 0"),
-    (lambda: solve(model("tanh", "tanh", noise=0.1, loss="hinge")), r"targets in \{-1, 1\}"),
-    (lambda: solve(step("tanh", "tanh", loss="hinge")), "own bulk is built for targets in"),
+    (lambda: solve(model("tanh", "tanh", noise=0.1, loss="hinge")), r"a target in \{-1, 1\}"),
+    (lambda: solve(step("tanh", "tanh", loss="hinge")), "own bulk requires a target in"),
     (lambda: giantsteps.solve_batch(model(readout=groups((1.0, 0.5), (-0.5, 0.5)))), "one readout group"),
     (lambda: ReadoutLaw("cauchy"), "is not known"), (lambda: ReadoutLaw("normal", 0.0), "scale = 0"),
     (lambda: ReadoutLaw("normal", "wide"), "scale = wide"),  # type: ignore[arg-type]
-    (lambda: solve(LETTERS.changed(loss="huber:1")), "a density of readout weights is built for the square loss"),
+    (lambda: solve(LETTERS.changed(loss="huber:1")), "readout weights is only supported for the square loss"),
     *((lambda x=x: solve(LETTERS.changed(activation=x)), "span finitely many") for x in ("he3", "z", "z**2")),
     # A small part carries the rounding of the whole, and is a polynomial all the same.
     *((lambda x=x: solve(LETTERS.changed(activation=x)), "of its even part the letters span finitely many")
       for x in ("tanh(z)+z**2", "tanh(z)+1e-5*z**2")),
     (lambda: solve(LETTERS.changed(activation="cos(z)+1e-6*he3(z)")), "of its odd part the letters"),
-    (lambda: solve(LETTERS.changed(activation="sinh(z/5)")), "faster than a power"),
-    (lambda: solve(LETTERS.changed(spike=0.0)), "without a spike the means of all letters are constants"),
-    (lambda: solve(LETTERS.changed(readout=ReadoutLaw("normal", 1e3))), "normal:1000 are out of reach .* for example"),
+    (lambda: solve(LETTERS.changed(activation="sinh(z/5)")), "at most polynomial growth"),
+    (lambda: solve(LETTERS.changed(spike=0.0)), "a density of readout weights requires a spike"),
+    (lambda: solve(LETTERS.changed(readout=ReadoutLaw("normal", 1e3))), "normal:1000 is too large.* for example"),
 ]  # fmt: skip
 
 

@@ -113,3 +113,16 @@ def test_a_force_that_is_a_small_difference_of_large_terms_keeps_its_digits() ->
     # To 25 digits, which take seven seconds.
     assert abs(found.test_error - 1.55219763727832) < 1e-12
     assert abs(found.test_error - 1.55219763727832) <= found.error_estimate < 1e-10
+
+
+def test_a_smooth_student_is_followed_along_a_long_spike() -> None:
+    # Smoothed by its bulk softplus(r kappa) is as good as relu: at this spike the smoothing is 1e-5 wide in kappa.
+    models = [
+        Model(student, "sin", 1.27, 0.33, 0.312, 0.276, spike=1e6, bulk=125.0, alignment=0.7)
+        for student in ("softplus", "relu")
+    ]
+    soft, kinked = map(solve, models)
+    assert soft.converged
+    assert kinked.converged
+    assert soft.test_error == pytest.approx(kinked.test_error, rel=1e-6)
+    assert soft.error_estimate < 1e-8

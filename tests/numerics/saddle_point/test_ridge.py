@@ -90,7 +90,7 @@ def test_constant_features_have_no_ridgeless_limit(alpha: float) -> None:
         bulk_model="isotropic",
     )
     for model in (given, stepped):
-        with pytest.raises(ModelError, match="one constant"):
+        with pytest.raises(ModelError, match="all equal"):
             solve(model)
         assert solve(model.changed(ridge=0.1)).converged
 

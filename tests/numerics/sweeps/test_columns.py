@@ -217,7 +217,7 @@ def test_what_only_a_network_has_is_refused_of_others(kind: str) -> None:
     network, other = Experiment(20, 2, kind="network"), Experiment(20, 2, kind=kind)
     theory({"noise": (0.1,)}, fixed=stepped, kind="both", experiment=network, bulk_model="network")
     theory({"noise": (0.1,)}, fixed=stepped, kind="both", experiment=other)
-    with pytest.raises(SweepError, match="own bulk is simulated by its step"):
+    with pytest.raises(SweepError, match="requires kind"):
         theory({"noise": (0.1,)}, fixed=stepped, kind="both", experiment=other, bulk_model="network")
     with pytest.raises(SweepError, match="takes its gradient step"):
         theory({"alpha": (0.5,)}, kind="both", experiment=network)

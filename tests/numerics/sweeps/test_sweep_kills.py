@@ -125,7 +125,7 @@ def test_worker_processes_die_and_their_parent_dies(tmp_path: Path) -> None:
     kept = chunks_in(out)
     assert 2 <= kept < 100
     assert (process.returncode, said) == (4, "")
-    assert f"workers were lost (killed, out of memory or out of reach); {2 * kept} of 200 points are kept" in err
+    assert f"workers were lost (killed, out of memory or unreachable); {2 * kept} of 200 points are kept" in err
     assert "--resume goes on" in err
 
     process = begun(grid, "--out", str(out), "--workers", "2", "--resume")

@@ -16,7 +16,8 @@ from giantsteps.reports.command_line.console import Chapters, Progress, verdict_
 from giantsteps.reports.command_line.extras import DISTRIBUTIONS, extra_of, missing
 from giantsteps.reports.command_line.in_options import in_options
 from giantsteps.reports.command_line.misuse import OTHER_NAMES, examples_in, options_of
-from giantsteps.reports.command_line.options import groups_of, parse_readout
+from giantsteps.reports.command_line.request import groups_of
+from giantsteps.reports.command_line.values import parse_readout
 from tests.shared.command_line import ROOT, WORKED, document, in_subprocess, outcome, refused, replaced
 
 PROJECT: dict[str, Any] = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]

@@ -6,7 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from giantsteps.reports.commands.claims import find, leaves_text, on_record, with_verdicts
+from giantsteps.reports.command_line.claim_ids import find
+from giantsteps.reports.commands.claims import assumptions_text, on_record, with_verdicts
 from giantsteps.reports.commands.errata import find as find_erratum
 from giantsteps.reports.text.ledger_files import committed
 from giantsteps.verify.claims.index import all_claims
@@ -100,17 +101,18 @@ def test_errata_takes_an_id_or_its_beginning_and_shows_both_forms(capfd: pytest.
     ]
 
 
-def test_the_leaves_of_theorems_are_listed(capfd: pytest.CaptureFixture[str]) -> None:
-    leaves = (committed() or {})["leaves"]
-    assert document(capfd, ["claims", "--leaves"])["leaves"] == leaves
+def test_the_assumptions_of_theorems_are_listed(capfd: pytest.CaptureFixture[str]) -> None:
+    known = (committed() or {})["leaves"]
+    assert document(capfd, ["claims", "--leaves"])["leaves"] == known
     of_one = document(capfd, ["claims", "--leaves", "result-3-3"])["leaves"]
-    assert 0 < len(of_one) < len(leaves)
-    assert all(any(id_.startswith("result-3-3") for id_ in leaf["claims"]) for leaf in of_one)
+    assert 0 < len(of_one) < len(known)
+    assert all(any(id_.startswith("result-3-3") for id_ in one["claims"]) for one in of_one)
     lemma = {
         "kind": "lemma", "names": ["Stein"], "statements": ["c = d"], "references": ["by parts"], "claim": None,
         "test": "tests/a.py::b[Stein]", "claims": ["bounds.one", "bounds.two"],
     }  # fmt: skip
-    text = leaves_text([lemma, lemma | {"kind": "hypothesis", "claim": "result-3-2.same", "claims": ["bounds.one"]}])
+    hypothesis = lemma | {"kind": "hypothesis", "claim": "result-3-2.same", "claims": ["bounds.one"]}
+    text = assumptions_text([lemma, hypothesis])
     assert [line for line in text.splitlines() if line and not line.startswith(" ")][:2] == ["1 hypotheses", "1 lemmas"]
     for part in ("Stein   (2 claims)", "Stein   (1 claim)", "result-3-2.same", "by parts", "test tests/a.py::b[Stein]"):
         assert text.count(part) == 1 + (part[:5] == "test ")

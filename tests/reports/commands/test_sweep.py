@@ -139,4 +139,4 @@ def test_networks_beside_a_theory_that_is_not_theirs_are_warned_of(
     text = BOTH.format(more=f'alpha0 = 2\neta = 1\nbulk_model = "{bulk}"') + 'kind = "network"\n'
     code, _, err = command(capfd, str(written(tmp_path, text)), "--out", str(tmp_path / "out"))
     assert code == 0
-    assert ("networks are simulated beside the theory of the isotropic bulk, which is not theirs" in err) is warned
+    assert ("networks are simulated, but the theory has the isotropic bulk" in err) is warned

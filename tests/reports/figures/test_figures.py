@@ -60,6 +60,29 @@ def test_the_points_of_a_figure_come_as_csv() -> None:
     ]
 
 
+def test_series_that_are_kept_apart_keep_their_data_and_stay_in_the_panel() -> None:
+    canvas, axes = draw.panels()
+    moved, plain = (axes.errorbar([1.0, 2.0], [3.0, 9.0], yerr=1.0, marker="o", label=name) for name in ("a", "b"))
+    draw.keep_apart(axes, moved.get_children(), 0, 3)
+    assert draw.data_of(canvas).count("2,9,1\n") == 2
+    assert axes.get_ylim()[0] < 2.0 < 10.0 < axes.get_ylim()[1]
+    places = [one.lines[0].get_transform().transform((1.0, 3.0)) for one in (moved, plain)]
+    assert places[1] - places[0] == pytest.approx([3.0 * canvas.dpi / 72.0, 0.0])
+
+
+def test_panels_stand_two_in_a_row_and_a_key_below_them() -> None:
+    canvas, *panels = draw.panels(3, ylabel="error")
+    draw.style_key(canvas, {"solid line": {"ls": "-"}, "open mark": {"marker": "o", "mfc": "none"}})
+    canvas.draw_without_rendering()
+    boxes = [axes.get_position() for axes in panels]
+    assert boxes[0].y0 == pytest.approx(boxes[1].y0)
+    assert boxes[2].y1 < boxes[0].y0
+    assert [axes.get_ylabel() for axes in panels] == ["error", "", "error"]
+    (key,) = canvas.legends
+    assert [text.get_text() for text in key.get_texts()] == ["solid line", "open mark"]
+    assert key.get_window_extent().y1 < panels[2].get_tightbbox().y0
+
+
 @pytest.mark.parametrize(
     "suffix", [".svg", *(pytest.param(one, marks=pytest.mark.thorough) for one in (".png", ".pdf"))]
 )

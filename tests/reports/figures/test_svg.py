@@ -105,8 +105,8 @@ def test_the_same_is_painted_in_half_the_bytes() -> None:
 
 def test_letters_are_of_one_size_whatever_the_shape_of_the_figure() -> None:
     sizes = []
-    for columns, rows in ((1, 1), (2, 1), (1, 2)):
-        shown = fromstring(svg_of(draw.panels(columns, rows)[0], "a", "b")).attrib
+    for size in ((6.6, 4.1), (9.6, 4.1), (6.6, 7.2)):
+        shown = fromstring(svg_of(draw.panels(size=size)[0], "a", "b")).attrib
         across = float(shown["style"].removeprefix("max-width:").removesuffix("rem"))
         sizes.append(float(shown["viewBox"].split()[2]) / across)
     assert sizes == pytest.approx([11.2] * 3, rel=2e-3)  # points a rem; the width is written with a tenth of one

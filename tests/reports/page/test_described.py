@@ -5,7 +5,7 @@ from __future__ import annotations
 import sympy as sp
 
 from giantsteps.derivations.kernel.algebra import ring
-from giantsteps.derivations.kernel.search.leaves import proved
+from giantsteps.derivations.kernel.search.assumptions import proved
 from giantsteps.derivations.kernel.statements import Equation
 from giantsteps.derivations.language.derivation import Derivation, NonNegative, RationalLimit, Step, Vanishing
 from giantsteps.derivations.language.rendering import latex

@@ -17,8 +17,8 @@ from giantsteps.reports.page.site import Material
 from giantsteps.reports.text.ledger_files import write_together
 from giantsteps.reports.text.ledger_markdown import markdown, markdown_drift
 from giantsteps.verify.claims.paper import PAPER
+from giantsteps.verify.ledger.assumptions import grounds
 from giantsteps.verify.ledger.document import as_json, dumps
-from giantsteps.verify.ledger.leaves import grounds
 from giantsteps.verify.ledger.run import Ledger
 from giantsteps.verify.protocol.paper import Chapter, part_of
 from tests.shared import toy
@@ -79,10 +79,10 @@ def test_markdown_follows_from_the_json(tmp_path: Path) -> None:
     chapters = (Chapter("first", "The first", (part_of(first),)),)
     files = markdown(document, chapters)
     assert files == markdown(as_json(toy_ledger()), chapters)
-    assert list(files) == ["ledger/README.md", "ledger/leaves.md", "ledger/claims/first.md"]
-    assert "(leaves.md)" in files["ledger/README.md"]
+    assert list(files) == ["ledger/README.md", "ledger/assumptions.md", "ledger/claims/first.md"]
+    assert "(assumptions.md)" in files["ledger/README.md"]
     for ground in grounds(toy_ledger()):
-        assert all(statement in files["ledger/leaves.md"] for statement in ground.statements)
+        assert all(statement in files["ledger/assumptions.md"] for statement in ground.statements)
     assert f"[{first}](claims/first.md#" in files["ledger/README.md"]
     assert f"## {first}\n" in files["ledger/claims/first.md"]
     assert f"## {last}\n" in markdown(document, ())["ledger/claims/other.md"]
@@ -92,7 +92,7 @@ def test_markdown_follows_from_the_json(tmp_path: Path) -> None:
     def drifted() -> list[str]:
         return markdown_drift(document, chapters, tmp_path)
 
-    assert drifted() == [f"ledger/{name}.md is missing" for name in ("README", "leaves", "claims/first")]
+    assert drifted() == [f"ledger/{name}.md is missing" for name in ("README", "assumptions", "claims/first")]
     (tmp_path / "ledger" / "claims").mkdir(parents=True)
     for name, text in files.items():
         (tmp_path / name).write_text(text, encoding="utf-8")

@@ -83,3 +83,21 @@ def test_a_formula_is_never_wider_than_its_place() -> None:
 def test_every_page_keeps_its_margins() -> None:
     files = dict(sources(material()))
     assert min(margins(files.pop("main.typ").decode(), **files)) == 1.0
+
+
+def test_the_contents_are_on_one_page_however_many_there_are() -> None:
+    frame, _, rest = text().partition("#align(center)")
+    contents = rest.partition("#pagebreak()\n")[2].partition("\n\n")[0]
+    for count in (10, 170):
+        headings = "".join(f"== The title of the derivation with number {k}\n" for k in range(count))
+        assert len(margins(f"{frame}{contents}\n#pagebreak()\n{headings}")) == 1 + len(margins(frame + headings))
+
+
+def test_every_misprint_has_a_heading() -> None:
+    ledger = material().ledger
+    second = (
+        entry("slides.spike-factor", Verdict.REFUTED, role=Role.PRINTED),
+        entry("result-3-1.spike-factor", Verdict.PROVED),
+    )
+    two = replace(material(), ledger=replace(ledger, entries=(*ledger.entries, *second)))
+    assert sources(two)["main.typ"].decode().count("\n=== ") == 2

@@ -40,7 +40,7 @@ def test_claims_by_numbers_stand_with_their_score_the_weakest_first() -> None:
     )
     assert "1 of 2 claims" in power.text
     files = site_of(ledger)
-    assert "caught of the generic" in files["trust.html"]
+    assert "generic mutants refuted" in files["trust.html"]
     assert "claim/blunt.one.html" in files["trust.html"]
     assert broken(files) == []
 
@@ -74,7 +74,7 @@ def test_the_family_counts_alarms_apart_from_what_is_refuted_or_another_conventi
     assert "with a probability of 5% at most that any right one is rejected, 3 are: 1 of claims that hold" in text
 
 
-def test_the_score_of_a_claim_stands_for_its_own_and_the_generic_neighbours_apart() -> None:
+def test_stated_and_generic_mutants_are_counted_separately() -> None:
     own = ("a sign", "a square")
     generic = tuple(
         MutantResult(name, LIMIT, Verdict.REFUTED, by)
@@ -87,17 +87,17 @@ def test_the_score_of_a_claim_stands_for_its_own_and_the_generic_neighbours_apar
     assert measure.table is not None
     assert [row[1] for row in measure.table.rows] == ["CONFIRMED", "DERIVED", "INCONCLUSIVE"]
     assert {row[2:] for row in measure.table.rows} == {("checked", "4 of 6", "2 of 3", "a sign, a square, mean")}
-    assert "That is so for 1 of 3 claims." in measure.text
+    assert "This holds for 1 of 3 claims." in measure.text
     assert "fewer than 80% of" in measure.text
 
 
-def test_wrong_neighbours_are_counted_one_by_one_and_by_what_catches_them() -> None:
+def test_mutants_are_counted_one_by_one_and_by_what_catches_them() -> None:
     proof, numbers = toy_ledger().entries[0].evidence
     caught = [(proof.check,), (proof.check, numbers.check), (numbers.check,), (proof.check,), ()]
     verdicts = [Verdict.REFUTED] * 3 + [Verdict.CONFIRMED, Verdict.INCONCLUSIVE]
     mutants = [MutantResult("m", LIMIT, verdict, by) for by, verdict in zip(caught, verdicts, strict=True)]
     one = dataclasses.replace(toy_ledger().entries[0], mutants=tuple(mutants))
-    measure = found("Wrong neighbours, by kind of evidence", Ledger("quick", (one,)))
-    assert "together refute 3 of 5 wrong neighbours" in measure.text
+    measure = found("Mutants, by kind of evidence", Ledger("quick", (one,)))
+    assert "together refute 3 of 5 mutants" in measure.text
     assert measure.table is not None
     assert measure.table.rows == (("numbers", "5", "2"), ("proof", "5", "3"))

@@ -38,7 +38,7 @@ def _same(one: str, other: str) -> bool:
 
 
 def _close(one: str, other: str) -> bool:
-    """Whether two decimals are one number: zeros at the end may be left away, other digits may not."""
+    """Whether two decimals are one number: trailing zeros may be omitted, other digits may not."""
     a, b = float(one), float(other)
     allowed = max(1.001 * min(_unit(one), _unit(other)), _RELATIVE * abs(a))
     return abs(a - b) <= allowed or max(abs(a), abs(b)) < _ROUNDING

@@ -53,7 +53,12 @@ _ASKED = (
 _TAUGHT = "--activation tanh --target tanh --alpha 1.5 --beta 1 --ridge 0.01 --alpha0 10 --eta 10 --kind network"
 _STEPS = (
     "alpha0 -1", "eta nan", "bulk 2", "activation sign", "alpha0 1e-300", "alpha0 1e300 --eta 1e200", "eta 1e50",
-    "readout 1:0.5:1.2,-1:0.5:1.3", "readout normal:0.8",
+    "readout 1:0.5:1.2,-1:0.5:1.3", "readout normal:0.8", "steps 2 --readout normal:0.8",
+    "steps 2 --readout 1:0.5,-1:0.5", "steps 2 --readout 2:1", "steps 2 --bias 0.3:1", "steps 2 --bias learned",
+    "steps 2 --loss hinge", "eta /", "eta 3//", "eta 1:2/3 --steps 2", "eta 3/2 --steps 1,2",
+    "steps 1,2 --same-batch", "same-batch", "alpha0 2/1 --steps 2 --same-batch",
+    "steps 2 --same-batch --bulk-model network", "steps 2 --digits 20", "steps 2 --bulk-model isotropic --digits 20",
+    "steps 2 --certify", "steps 0", "steps 1.5", "steps 1001", "eta 3 --steps 21",
 )  # fmt: skip
 _NETWORKS = (
     "readout 1e-200:0.5,-1e-200:0.5", "readout 1e40:0.5,-1:0.5", "bias 1e300:1", "eta 1e200", "alpha0 1e60",
@@ -164,6 +169,8 @@ _LINES = (
     f"simulate {_STEPPED} --kind network --initial-overlap 1",
     f"simulate {_STEPPED} --kind network --steps 0",
     f"simulate {_STEPPED} --kind network --readout normal:1",
+    f"simulate {_STEPPED} --kind network --readout 1:0.5:2,-1:0.5:2 --bias 0.3:1",
+    f"spectrum {_STEPPED} --steps 2",
     f"compare {_SPIKED} --dimensions 400,x",
     f"compare {_SPIKED} --dimensions 400,400",
     f"bounds {_SPIKED} --optimise-eta",

@@ -26,6 +26,7 @@ from giantsteps.reports.studies import (
 )
 from giantsteps.reports.studies.best_ridge import Found
 from giantsteps.reports.studies.networks import any_activation, initial_overlap, predicted
+from giantsteps.reports.studies.paper.series import plotted
 from giantsteps.reports.text.prose import prose
 from giantsteps.verify.checks.finite_size import CONFIRMED
 
@@ -182,6 +183,10 @@ def test_the_spectrum_page_follows_the_sample() -> None:
     usual, other = (shown(spectrum_sample.page([one])) for one in (row, stretched))
     assert "(Figure 8, whose setting the sources do not print) | Appendix F | seen" in usual
     assert "(Figure 8, whose setting the sources do not print) | Appendix F | not seen" in other
+    # The caption states the peak of the drawn line, which the axes cut.
+    (figure,) = spectrum_sample.page([row]).figures
+    peak = max(plotted(figure)[1, "theory"].y)
+    assert f"near zero the density peaks at {peak:.2g} ({name})" in figure.caption
 
 
 SPEED: dict[str, Any] = json.loads(speed.DATA.read_text(encoding="utf-8"))

@@ -80,7 +80,7 @@ def test_the_evidence_of_a_claim_stands_with_what_each_piece_found(row: Row) -> 
     assert lines == [first, f"neighbour {n}b{open_}", f"neighbour {n}c"]
     formulas = [words(one) for one in of_class(names, "div", "formula")]
     assert formulas == [f"={900 + 10 * n + k}" for k in range(3)]
-    assert words(main.findall(".//summary")[-1]) == "3 wrong neighbours"
+    assert words(main.findall(".//summary")[-1]) == "3 mutants"
 
 
 def test_the_list_of_claims_has_each_once_under_its_chapter_with_its_verdict() -> None:
@@ -113,7 +113,7 @@ def test_a_chapter_shows_the_formula_of_a_claim_and_what_its_checks_refuted(row:
     assert (title, name) == (f"Title {n}", f"{row.id} {head_of(row)}")
     assert words(of_class(article, "div", "formula")[0]) == f"A{n}={10 + n}"
     refuted = 2 if row.verdict == "INCONCLUSIVE" else 3
-    assert rest.endswith("none" if row.kind == "DEFINITION" else f"; {refuted} of 3 wrong neighbours refuted")
+    assert rest.endswith("none" if row.kind == "DEFINITION" else f"; {refuted} of 3 mutants refuted")
 
 
 def test_the_search_and_the_cards_know_each_claim_and_symbol_as_it_is() -> None:

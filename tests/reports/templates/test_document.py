@@ -68,4 +68,4 @@ def test_the_counts_stand_under_their_verdicts() -> None:
             expected.setdefault(name, Counter())[row.verdict] += 1
         assert found == expected
     tried = 3 * sum(row.kind != "DEFINITION" for row in ROWS)
-    assert f"shown {tried} wrong\nneighbours of the formulas ({tried - 1} of them refuted)" in text()
+    assert f"{tried} mutants of the formulas, of which they refuted {tried - 1}." in text()

@@ -1,4 +1,4 @@
-"""What theorems stand on, how far checks are to be trusted, the trial of the networks, and the ledger as Markdown."""
+"""Assumptions of theorems, the power of checks, the trial of the networks, and the ledger as Markdown."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ from giantsteps.reports.text.ledger_markdown import markdown
 from giantsteps.verify.claims.paper import PAPER
 from giantsteps.verify.ledger.document import as_json
 from giantsteps.verify.ledger.run import Ledger
-from giantsteps.verify.protocol.evidence import Leaf, Made, Proof
+from giantsteps.verify.protocol.evidence import Assumed, Made, Proof
 from tests.reports.templates.material import NUMBER, ROWS, claim_page, files, given_of, material, page
 from tests.reports.templates.reading import cells, facts, links, read, words
 
-LEAVES = {
-    kind: tuple(Leaf(f"{kind} {k}", kind, f"L_{{{place}{k}}} = {k}", f"source of {kind} {k}") for k in (1, 2))
+ASSUMPTIONS = {
+    kind: tuple(Assumed(f"{kind} {k}", kind, f"L_{{{place}{k}}} = {k}", f"source of {kind} {k}") for k in (1, 2))
     for place, kind in enumerate(("hypothesis", "lemma", "model", "definition"), 1)
 }
-CARRIED = Leaf("carried", "hypothesis", "L_{9} = 9", "section-2.input-scale")
-# The leaves of two theorems, and how often rules were used.
+CARRIED = Assumed("carried", "hypothesis", "L_{9} = 9", "section-2.input-scale")
+# The assumptions of two theorems, and how often rules were used.
 THEOREMS = {
-    "section-2.gradient-step": Made(tuple(leaves[0] for leaves in LEAVES.values()), (("ring", 3), ("sum", 2))),
-    "slides.kernel": Made((*(one for leaves in LEAVES.values() for one in leaves), CARRIED), (("ring", 1),)),
+    "section-2.gradient-step": Made(tuple(first for first, _ in ASSUMPTIONS.values()), (("ring", 3), ("sum", 2))),
+    "slides.kernel": Made((*(one for pair in ASSUMPTIONS.values() for one in pair), CARRIED), (("ring", 1),)),
 }
 
 
@@ -36,9 +36,9 @@ def with_theorems() -> dict[str, str]:
     return site(replace(material(), ledger=Ledger("ci", tuple(entries))))
 
 
-def test_each_leaf_stands_with_its_statement_its_ground_and_how_many_rest_on_it() -> None:
+def test_each_assumption_has_its_statement_its_reference_and_its_number_of_claims() -> None:
     found = with_theorems()
-    for name, kinds in (("leaves.html", tuple(LEAVES)[:3]), ("definitions.html", ("definition",))):
+    for name, kinds in (("assumptions.html", tuple(ASSUMPTIONS)[:3]), ("definitions.html", ("definition",))):
         main = read(found[name])
         tables = list(main.iter("table"))
         for kind, table in zip(kinds, tables, strict=True):
@@ -46,17 +46,17 @@ def test_each_leaf_stands_with_its_statement_its_ground_and_how_many_rest_on_it(
             third = {"hypothesis": "claim or reason", "definition": "meaning"}.get(kind, "reference")
             assert head == ["name", "statement", third, "claims on it"]
             expected = []
-            for k, leaf in enumerate(LEAVES[kind], 1):
-                place = tuple(LEAVES).index(kind) + 1
-                tested = f"test tests/derivations/kernel/test_lemmas.py::test_a_lemma_holds[{leaf.name}]"
-                said = leaf.reference + (tested if kind == "lemma" else "")
-                name_of = "" if kind == "definition" else leaf.name
+            for k, assumed in enumerate(ASSUMPTIONS[kind], 1):
+                place = tuple(ASSUMPTIONS).index(kind) + 1
+                tested = f"test tests/derivations/kernel/test_lemmas.py::test_a_lemma_holds[{assumed.name}]"
+                said = assumed.reference + (tested if kind == "lemma" else "")
+                name_of = "" if kind == "definition" else assumed.name
                 expected.append([name_of, f"L{place}{k}={k}", said, "2" if k == 1 else "1"])
             if kind == "hypothesis":
                 expected.insert(1, ["carried", "L9=9", CARRIED.reference, "1"])
-                assert links(table, "leaves.html") == [claim_page(CARRIED.reference)]
+                assert links(table, "assumptions.html") == [claim_page(CARRIED.reference)]
             assert rows == expected
-    counts = words(read(found["leaves.html"]).find("section/p"))
+    counts = words(read(found["assumptions.html"]).find("section/p"))
     assert "3 hypotheses, 2 lemmas, 2 parts of the model, 2 definitions." in counts
 
 
@@ -64,7 +64,7 @@ def test_a_theorem_says_how_many_rules_made_it_and_from_what() -> None:
     found = with_theorems()
     said = dict(facts(read(found[claim_page("section-2.gradient-step")])))
     assert words(said["theorem"]) == (
-        "5 rules, from 1 definition; hypothesis: hypothesis 1; lemma: lemma 1; model: model 1; all leaves"
+        "5 rules, from 1 definition; hypothesis: hypothesis 1; lemma: lemma 1; model: model 1; all assumptions"
     )
     assert "no rule made" not in said  # it is made of rules alone
     said = dict(facts(read(found[claim_page("slides.kernel")])))
@@ -76,7 +76,7 @@ def test_what_a_check_caught_alone_stands_on_its_page_and_on_that_of_trust() -> 
     main = page("trust.html")
     first = next(main.iter("table"))
     head, *rows = [cells(row) for row in first.iter("tr")]
-    assert head == ["claim", "verdict", "check", "caught of its own", "caught of the generic", "missed"]
+    assert head == ["claim", "verdict", "check", "stated mutants refuted", "generic mutants refuted", "missed"]
     scored = [row for row in ROWS if row.verdict in ("CONFIRMED", "INCONCLUSIVE")]
     checks = {row.id: f"simulation: way {NUMBER[row.id]}" for row in scored}
     assert rows == [

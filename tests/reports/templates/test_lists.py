@@ -60,8 +60,8 @@ def test_the_first_page_counts_the_claims_by_source_and_by_kind() -> None:
     assert found == of("kind")
     text = words(main)
     assert f"states {len(ROWS)} formulas" in text
-    assert f"was shown {TRIED} wrong neighbours of the formulas ({TRIED - 1} of them refuted)" in text
-    assert f"Wrong neighbours: {TRIED - 1} of {TRIED} refuted." in text
+    assert f"{TRIED} mutants of the formulas, of which they refuted {TRIED - 1}." in text
+    assert f"Mutants: {TRIED - 1} of {TRIED} refuted." in text
     (meanings,) = of_class(main, "table", "meanings")
     assert [cells(row)[0] for row in meanings.iter("tr")] == [badges(row)[0] for row in meanings.iter("tr")]
 
@@ -208,7 +208,7 @@ def test_a_result_stands_over_all_that_it_rests_on() -> None:
         )  # fmt: skip
 
 
-def test_what_is_assumed_and_the_symbols_are_listed_with_their_numbers() -> None:
+def test_hypotheses_and_symbols_are_listed_with_their_numbers() -> None:
     listed = [words(one) for one in page("assumptions.html").iter("li")]
     ours = [NUMBER[row.id] for row in ROWS if row.role == "ours"]
     assert set(listed) == {f"hypothesis {n} (1 claim)" for n in ours} | {f"hypothesis of all ({len(ours)} claims)"}

@@ -1,4 +1,4 @@
-"""Evidence in words: what one check caught alone, of its own wrong neighbours and of generic ones."""
+"""Evidence in words: what one check caught alone, of its own mutants and of generic ones."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def power(caught: int, missed: tuple[str, ...], generic: tuple[tuple[str, ...], 
             power(1, ("generic 0", "generic 1"), ((), ())),
             "caught 1 of 3 alone, 1 of 1 of its own; missed: generic 0, generic 1",
         ),
-        (power(0, (), ()), "caught 0 of 0 alone: no wrong neighbour was tried, and nothing is known of it"),
+        (power(0, (), ()), "caught 0 of 0 alone: no mutant was tried"),
     ],
 )
 def test_the_own_ones_are_counted_without_the_generic_ones_that_were_caught(score: dict[str, Any], said: str) -> None:

@@ -6,7 +6,7 @@ import sympy as sp
 
 from giantsteps.derivations.kernel.algebra import instantiate, ring
 from giantsteps.derivations.kernel.averages import rotate
-from giantsteps.derivations.kernel.search.leaves import define
+from giantsteps.derivations.kernel.search.assumptions import define
 from giantsteps.derivations.kernel.search.steps import by_ring
 from giantsteps.derivations.kernel.statements import Equation
 from giantsteps.derivations.kernel.theorem import Theorem, replay
@@ -25,7 +25,7 @@ def test_a_proof_made_again_has_the_same_digest() -> None:
 
 
 def test_another_proof_has_another() -> None:
-    # The statement, a leaf's reference, the rule, an argument, a declared sign.
+    # The statement, the reference of an assumption, the rule, an argument, a declared sign.
     positive = sp.Symbol("y", positive=True)
     proofs = [
         theorem(),

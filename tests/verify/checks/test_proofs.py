@@ -8,7 +8,7 @@ import pytest
 import sympy as sp
 
 from giantsteps.derivations.kernel.algebra import order, ring
-from giantsteps.derivations.kernel.search.leaves import define, proved
+from giantsteps.derivations.kernel.search.assumptions import define, proved
 from giantsteps.derivations.kernel.search.steps import by_ring
 from giantsteps.derivations.kernel.statements import Assumption, AtLeast, Equation, Ground, Refused, sides
 from giantsteps.derivations.kernel.theorem import Theorem, replay
@@ -42,19 +42,19 @@ def test_a_derivation_of_something_else_proves_nothing() -> None:
     assert run(ByDerivation(lambda: other)).outcome is Outcome.UNDECIDED
 
 
-def test_a_leaf_that_says_what_is_claimed_is_known_in_any_form() -> None:
+def test_an_assumption_equal_to_the_claim_is_recognised_in_any_form() -> None:
     a, b = sp.symbols("a b", real=True)
 
-    def leaf(left: sp.Expr, right: sp.Expr, ground: Ground = Ground.MODEL) -> Assumption:
+    def assumed(left: sp.Expr, right: sp.Expr, ground: Ground = Ground.MODEL) -> Assumption:
         return Assumption(ground, "for a test", Equation(left, right), "none")
 
     goal = Equation(a, b)
     zero = sp.Integer(0)
     for left, right in ((a, b), (b, a), (a - b, zero), (zero, b - a), (-a, -b)):
-        assert states(leaf(left, right), goal), (left, right)
-        assert not states(leaf(left, right, Ground.LEMMA), goal)
+        assert states(assumed(left, right), goal), (left, right)
+        assert not states(assumed(left, right, Ground.LEMMA), goal)
     for left, right in ((a, -b), (a + b, zero), (zero, a + b), (a, 2 * b), (a, b + sp.Symbol("c")), (a, zero)):
-        assert not states(leaf(left, right), goal), (left, right)
+        assert not states(assumed(left, right), goal), (left, right)
 
 
 def derived_limit(*steps: Step) -> Evidence:

@@ -1,7 +1,7 @@
 """Slips made everywhere at once: in what a derivation states, in its theorems and in the claim. The kernel makes none.
 
 A theorem whose statement was changed is no theorem, however well the claim's statement agrees with it; and no proof of
-it is left when a leaf is left out.
+it is left when an assumption is omitted.
 """
 
 from __future__ import annotations
@@ -130,34 +130,34 @@ def test_no_consistent_slip_is_proved_in_any_claim() -> None:
     assert found == []
 
 
-def without(theorem: Theorem, leaf: object) -> Theorem:
-    """A proof from which a leaf was taken wherever it stood."""
+def without(theorem: Theorem, assumed: object) -> Theorem:
+    """A proof from which an assumption was removed everywhere."""
     other: dict[int, Theorem] = {}
     for node in nodes(theorem):
         premises = tuple(other[id(premise)] for premise in node.premises)
-        other[id(node)] = replace(node, premises=premises, assumptions=node.assumptions - {leaf})
+        other[id(node)] = replace(node, premises=premises, assumptions=node.assumptions - {assumed})
     return other[id(theorem)]
 
 
 def survivors(claims: dict[str, tuple[Claim, tuple[Theorem, ...]]]) -> list[str]:
-    """Claims with a proof that is made again without one of its leaves, another one for each claim."""
+    """Claims with a proof that replays without one of its assumptions, another one for each claim."""
     found = []
     for k, (name, (_, proofs)) in enumerate(claims.items()):
         for theorem in proofs:
-            leaves = sorted(theorem.assumptions, key=lambda leaf: leaf.name)
-            if not leaves:
+            listed = sorted(theorem.assumptions, key=lambda assumed: assumed.name)
+            if not listed:
                 continue
-            leaf = leaves[k % len(leaves)]
+            assumed = listed[k % len(listed)]
             try:
-                replay(without(theorem, leaf))
-                found.append(f"{name} without {leaf.name}")
+                replay(without(theorem, assumed))
+                found.append(f"{name} without {assumed.name}")
             except Refused:
                 pass
     return found
 
 
 @pytest.mark.thorough
-def test_no_proof_survives_without_a_leaf() -> None:
+def test_no_proof_survives_without_an_assumption() -> None:
     assert survivors(theorems()) == []
 
 
@@ -167,32 +167,32 @@ def empty(theorem: Theorem) -> bool:
     return left == right
 
 
-def leaf_says(theorem: Theorem) -> list[str]:
-    """The leaves that say, up to a factor, what a theorem says."""
+def assuming_it(theorem: Theorem) -> list[str]:
+    """The assumptions that state, up to a factor, the theorem itself."""
     goal = theorem.statement
     if not isinstance(goal, Equation):
-        return [leaf.name for leaf in theorem.assumptions if leaf.statement == goal]
-    return [leaf.name for leaf in theorem.assumptions if says(leaf, goal)]
+        return [assumed.name for assumed in theorem.assumptions if assumed.statement == goal]
+    return [assumed.name for assumed in theorem.assumptions if says(assumed, goal)]
 
 
-def says(leaf: Assumption, goal: Equation) -> bool:
-    """Whether a leaf of any kind says what a theorem says; the schema of a rule, which is no term, says nothing."""
+def says(assumed: Assumption, goal: Equation) -> bool:
+    """Whether an assumption of any kind states a theorem; the schema of a rule, which is no term, says nothing."""
     try:
-        return states(replace(leaf, ground=Ground.MODEL), goal)
+        return states(replace(assumed, ground=Ground.MODEL), goal)
     except Refused:
         return False
 
 
 @pytest.mark.thorough
 def test_nothing_is_proved_of_itself() -> None:
-    """No node of any proof says 0 = 0, and no leaf says what a claim that rests on it says."""
+    """No node of any proof says 0 = 0, and no assumption states a claim that rests on it."""
     seen: dict[int, Theorem] = {}
     said: dict[str, list[str]] = {}
     for name, (_, proofs) in theorems().items():
         for theorem in proofs:
             seen |= {id(node): node for node in nodes(theorem)}
-            if leaves := leaf_says(theorem):
-                said[name] = leaves
+            if listed := assuming_it(theorem):
+                said[name] = listed
     assert len(seen) > 5000
     assert [node.rule for node in seen.values() if empty(node)] == []
     assert said == {}

@@ -61,7 +61,7 @@ def test_an_exact_claim_of_the_committed_ledger_is_proved_or_names_the_steps_tha
 def test_what_certificates_name_is_a_theorem() -> None:
     # Nothing is taken on trust but that both points solve the equations.
     assert COMMITTED[ONLY]["verdict"] == Verdict.PROVED.value
-    assert {leaf["kind"] for leaf in COMMITTED[ONLY]["theorem"]["assumptions"]} == {"definition", "lemma", "model"}
+    assert {one["kind"] for one in COMMITTED[ONLY]["theorem"]["assumptions"]} == {"definition", "lemma", "model"}
 
 
 def test_the_claims_form_a_ledger() -> None:

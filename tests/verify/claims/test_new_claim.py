@@ -39,7 +39,7 @@ def with_block(path: str, block: str, **new: Any) -> ModuleType:
 def new_claim() -> Claim:
     symbol, derivation, statement = blocks()
     symbols = with_block("derivations/equivalence/symbols", symbol)
-    derived = with_block("derivations/equivalence/conditional", derivation, s=symbols)
+    derived = with_block("derivations/equivalence/equivalent_map", derivation, s=symbols)
     stated = with_block("verify/claims/equivalence/appendix_b", statement, s=symbols, equivalence=derived)
     (added,) = (x for x in vars(stated).values() if isinstance(x, Claim) and x not in stated.CLAIMS)
     return added
@@ -53,7 +53,7 @@ def test_the_claim_is_proved_and_its_mutants_are_refuted(new_claim: Claim) -> No
     assert {m.verdict for m in mutants} == {Verdict.REFUTED}
 
 
-def test_each_of_its_checks_refutes_the_wrong_neighbours_alone(new_claim: Claim) -> None:
+def test_each_of_its_checks_refutes_the_mutants_alone(new_claim: Claim) -> None:
     for check in new_claim.checks:
         alone = Claim(**(vars(new_claim) | {"checks": (check,)}))
         assert {m.verdict for m in examine(alone, "quick", PAPER)[2]} == {Verdict.REFUTED}, check.name

@@ -15,8 +15,8 @@ from giantsteps.derivations.gradient_step import spike
 from giantsteps.derivations.kernel import inequalities, limits
 from giantsteps.derivations.kernel.algebra import assume, congruence, differentiate, order, rewrite, ring
 from giantsteps.derivations.kernel.calculus import logarithm, slope
+from giantsteps.derivations.kernel.search.assumptions import define
 from giantsteps.derivations.kernel.search.averages import expanded
-from giantsteps.derivations.kernel.search.leaves import define
 from giantsteps.derivations.kernel.search.steps import by_ring
 from giantsteps.derivations.kernel.statements import Assumption, AtLeast, Equation, Ground
 from giantsteps.derivations.kernel.theorem import RULES, Theorem
@@ -38,7 +38,7 @@ from giantsteps.verify.export.second_kernel import (
     replayed,
     write,
 )
-from giantsteps.verify.export.tactics.rules import LEAVES, PROVERS
+from giantsteps.verify.export.tactics.rules import BY_LEMMA, PROVERS
 from giantsteps.verify.export.terms import in_order
 from tests.verify.export.read_back import Unread, conclusions, read_statement
 
@@ -200,9 +200,9 @@ def test_a_root_is_of_what_is_not_negative() -> None:
 
 def test_axioms_are_those_that_a_theorem_rests_on(export: Exported) -> None:
     assert all(axiom.startswith("exists") for axiom in export.expected["average"])  # moments follow from the laws
-    (leaf,) = export.expected["quotient"]
-    assert leaf.startswith("definition_")
-    assert f"Axiom {leaf} : " in text(export)
+    (axiom,) = export.expected["quotient"]
+    assert axiom.startswith("definition_")
+    assert f"Axiom {axiom} : " in text(export)
 
 
 SAID = """Axioms:
@@ -306,15 +306,15 @@ def by_rules() -> Exported:
     return exported({f"rules.{name}": theorem for name, theorem in rules().items()})
 
 
-def test_each_rule_but_those_of_leaves_has_a_proof(by_rules: Exported) -> None:
-    assert set(RULES) - set(PROVERS) <= {*LEAVES, "assume", "name_limit", "same_slope"}
+def test_each_rule_but_those_of_lemmas_has_a_proof(by_rules: Exported) -> None:
+    assert set(RULES) - set(PROVERS) <= {*BY_LEMMA, "assume", "name_limit", "same_slope"}
     assert {lemma.node.rule for lemma in by_rules.lemmas} >= set(PROVERS) - {
         "rewrite", "instantiate", "congruence", "average", "linear", "independent", "iterated", "moment", "rotate"
     }  # fmt: skip
     assert [lemma.node.rule for lemma in by_rules.lemmas if lemma.assumed] == ["assume"] * 3
 
 
-def test_what_a_derivative_takes_for_granted_is_a_leaf(by_rules: Exported) -> None:
+def test_the_existence_of_a_derivative_is_an_assumption(by_rules: Exported) -> None:
     said = {"_".join(axiom.split("_")[:-1]) for axiom in by_rules.expected["rules.exchange"]}
     assert said == {"lemma_exchange"}
     assert any(axiom.startswith("slope_sigma") for axiom in by_rules.expected["rules.differentiate"])

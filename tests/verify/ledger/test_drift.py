@@ -35,7 +35,7 @@ def one_of_each() -> tuple[tuple[dict[str, Any], Place], ...]:
     for document in alone:
         for path in places(document):
             keys = [key for key in path if isinstance(key, str)]
-            # A list of claims or of leaves that is none is no ledger; an entry of one that goes is a test of its own.
+            # Without its lists of claims and assumptions it is no ledger; a missing entry is a test of its own.
             if path[0] not in LISTS or len(path) > 2:
                 found.setdefault((*keys, type(at(document, path)).__name__), (document, path))
     return tuple(found.values())

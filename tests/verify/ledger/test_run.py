@@ -18,7 +18,7 @@ from giantsteps.verify.ledger.document import dumps
 from giantsteps.verify.ledger.drift import drift
 from giantsteps.verify.ledger.run import Beside, Entry, Ledger, run
 from giantsteps.verify.protocol.claim import PROFILES, Claim, Kind, Role
-from giantsteps.verify.protocol.evidence import OF_A_THEOREM, Leaf, Made, Outcome, Proof, Settled
+from giantsteps.verify.protocol.evidence import OF_A_THEOREM, Assumed, Made, Outcome, Proof, Settled
 from giantsteps.verify.protocol.order import LedgerError
 from giantsteps.verify.protocol.power import MutantResult
 from giantsteps.verify.protocol.verdict import Verdict
@@ -83,14 +83,14 @@ def test_with_a_seed_points_are_drawn_afresh_and_the_ledger_says_so(monkeypatch:
 
 @dataclass(frozen=True)
 class Resting:
-    """A check whose theorem has hypotheses, and the claim ``on`` for one of its leaves."""
+    """A check whose theorem has hypotheses, and assumes the claim ``on``."""
 
     on: str
     hypotheses: tuple[str, ...] = ()
     name: str = "a theorem"
 
     def run(self, *_: object) -> Proof:
-        made = Made((Leaf("a leaf", "hypothesis", "x = 1", self.on),), ())
+        made = Made((Assumed("a name", "hypothesis", "x = 1", self.on),), ())
         return Proof(self.name, (Settled("said", Outcome.SUPPORTS, ""),), True, self.hypotheses, theorem=made)
 
 

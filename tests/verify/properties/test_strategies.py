@@ -14,7 +14,7 @@ from giantsteps.derivations.activations.activation import activation
 from giantsteps.derivations.expressions.parser import parse
 from giantsteps.derivations.expressions.tree import FUNCTIONS
 from giantsteps.numerics.models.model import Model
-from giantsteps.reports.command_line.options import request
+from giantsteps.reports.command_line.request import request
 from giantsteps.verify.properties import commands
 from giantsteps.verify.properties.strategies import (
     any_activations,

@@ -7,7 +7,7 @@ import sympy as sp
 
 from giantsteps.derivations.kernel.algebra import assume, ring
 from giantsteps.derivations.kernel.averages import linear
-from giantsteps.derivations.kernel.search.leaves import define, proved
+from giantsteps.derivations.kernel.search.assumptions import define, proved
 from giantsteps.derivations.kernel.statements import Assumption, AtLeast, Equation, Ground
 from giantsteps.derivations.kernel.theorem import Theorem
 from giantsteps.derivations.language.derivation import Derivation
@@ -121,8 +121,8 @@ def test_what_numbers_do_not_say_is_left_open() -> None:
 
 
 def test_a_root_needs_what_is_under_it_to_be_nowhere_negative() -> None:
-    leaf = Assumption(Ground.LEMMA, "for a test", AtLeast(sp.sqrt(1 - x**2), a), "none")
-    theorem = assume((), leaf)
+    assumed = Assumption(Ground.LEMMA, "for a test", AtLeast(sp.sqrt(1 - x**2), a), "none")
+    theorem = assume((), assumed)
     assert holding((theorem,), over(-1.5, 0.0)).failing == ("$1 - x^{2} \\geq 0$",)
     for low, high in ((-0.5, 0.5), (-0.99, 0.9), (0.2, 0.99)):
         assert holding((theorem,), over(low, high)) == Holding()

@@ -7,10 +7,10 @@ import pytest
 from giantsteps.verify.protocol import tolerances
 from giantsteps.verify.protocol.evidence import (
     Agreement,
+    Assumed,
     Certificate,
     Evidence,
     FiniteSize,
-    Leaf,
     Made,
     Outcome,
     Proof,
@@ -79,8 +79,8 @@ def test_the_steps_that_no_rule_made_are_those_that_are_named_or_all() -> None:
         ("model", "Section 2", ""),
     ],
 )
-def test_a_leaf_names_the_claim_that_carries_a_hypothesis(kind: str, reference: str, claim: str) -> None:
-    assert Leaf("a name", kind, "x = 1", reference).claim == claim
+def test_an_assumption_names_the_claim_of_a_hypothesis(kind: str, reference: str, claim: str) -> None:
+    assert Assumed("a name", kind, "x = 1", reference).claim == claim
 
 
 def test_every_tolerance_is_small_and_says_why() -> None:

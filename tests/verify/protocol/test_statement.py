@@ -35,13 +35,13 @@ def test_statements_that_sympy_can_decide_are_left_as_they_are_typed() -> None:
     assert wrong.statement.args == (_x, _x + 1)
 
 
-def test_a_term_is_no_wrong_neighbour_of_a_statement_without_sides() -> None:
+def test_a_term_is_no_mutant_of_a_statement_without_sides() -> None:
     with pytest.raises(TypeError, match="give the whole wrong statement"):
         _stated(sp.And(ge(_x, _y), le(_x, 2), evaluate=False), {"a term": _x})
 
 
-def test_a_wrong_neighbour_is_another_statement() -> None:
-    with pytest.raises(ValueError, match="'the same' says what the claim says"):
+def test_a_mutant_is_another_statement() -> None:
+    with pytest.raises(ValueError, match="'the same' is the claim itself"):
         _stated(eq(_x, 2 * (1 - _y)), {"another": 1 - _y, "the same": 2 - 2 * _y})
 
 

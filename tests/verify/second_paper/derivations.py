@@ -11,7 +11,7 @@ from functools import cache
 import sympy as sp
 
 from giantsteps.derivations.kernel.limits import limit_rational, name_limit
-from giantsteps.derivations.kernel.search.leaves import proved
+from giantsteps.derivations.kernel.search.assumptions import proved
 from giantsteps.derivations.language.derivation import Derivation, RationalLimit, Step, Vanishing, eq
 from tests.verify.second_paper import symbols as s
 

@@ -7,9 +7,9 @@ from sympy.core.relational import Relational
 
 from giantsteps.derivations.bounds import ridge as bounds
 from giantsteps.derivations.bounds import symbols as s
+from giantsteps.derivations.bounds.assumptions import above_infimum, aligned, along, infimum
 from giantsteps.derivations.bounds.heavy_ridge import error_limit
-from giantsteps.derivations.bounds.leaves import above_infimum, aligned, along, infimum
-from giantsteps.derivations.free_energy import leaves as readouts
+from giantsteps.derivations.free_energy import assumptions as readouts
 from giantsteps.derivations.free_energy.along_spike import g, mu0, mu1, mu2, y0, y1, y2
 from giantsteps.derivations.kernel.algebra import order, rewrite
 from giantsteps.derivations.kernel.limits import limit_order

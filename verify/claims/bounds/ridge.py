@@ -149,7 +149,7 @@ seek_best = BySearch("the solver, best of 18 ridges", _least_error, SOLVER, _fun
 
 
 def _bound_claims() -> tuple[Claim, ...]:
-    # Few models tell some wrong neighbours, and one ridge is quickly solved: of eight searches of a dozen models six
+    # Few models refute some of the mutants, and one ridge is quickly solved: of eight searches of a dozen models six
     # miss the lost kappa, and two the eight per cent more.
     seek_at_kappa = BySearch("the solver at one ridge, one kappa", _one_error, SOLVER, _functions, examples=200)
     seek_any = BySearch("the solver at one ridge", _one_error, SOLVER, _functions, examples=200)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import sympy as sp
 
-from giantsteps.derivations.equivalence import conditional as equivalence
-from giantsteps.derivations.equivalence import spike_coefficients
+from giantsteps.derivations.equivalence import conditional_coefficients
+from giantsteps.derivations.equivalence import equivalent_map as equivalence
 from giantsteps.derivations.equivalence import symbols as s
 from giantsteps.derivations.language.expectation import Expectation
 from giantsteps.derivations.language.named_functions import sigma, sigma_prime, sigma_second
@@ -122,7 +122,7 @@ MU1_BIAS = claim(
     "result-3-2.mu1-to-first-order", "The linear coefficient answers to a bias by the mean of sigma''",
     paper("Appendix B", 69),
     eq(s.mu1_bias_slope, _CURVATURE), spiked(ANY),
-    ByDerivation(spike_coefficients.bias_slopes),
+    ByDerivation(conditional_coefficients.bias_slopes),
     ByNumbers("Cauchy derivative of trapezoidal sums", numbers.slopes, tolerances.QUADRATURE, functions=functions_at),
     wrong={"half of it": _CURVATURE / 2, "mu1": mean_of(sigma_prime)},
 )
@@ -138,7 +138,7 @@ _mu2_slope = (
 MU2_BIAS = claim(
     "result-3-2.mu2-to-first-order", "How the residual variance answers to a bias", paper("Appendix B", 70),
     eq(s.mu2_bias_slope, _mu2_slope), spiked(ANY),
-    ByDerivation(spike_coefficients.bias_slopes),
+    ByDerivation(conditional_coefficients.bias_slopes),
     ByNumbers("Cauchy derivative of trapezoidal sums", numbers.slopes, tolerances.QUADRATURE, functions=functions_at),
     wrong={
         "mu1 held fixed": _mu2_slope + 2 * s.c * mean_of(sigma_prime) * _CURVATURE,

@@ -137,7 +137,7 @@ AFTER = _simulated(
     "conditional-closes-gap", "After a giant step plain equivalence fails and the conditional one gives the test error",
     eq(s.test_error, s.equivalent_error), "stepped",
     wrong={"plain Gaussian equivalence": s_saddle.gaussian_error, "the best linear fit": _FLOOR},
-    note="The plain prediction is one of the wrong neighbours that the simulation refutes.",
+    note="The plain prediction is one of the mutants that the simulation refutes.",
 )
 
 CLAIMS: tuple[Claim, ...] = (INPUT, GAP, NO_SPIKE, LEARNED, ERROR, FLOOR, BEFORE, AFTER)

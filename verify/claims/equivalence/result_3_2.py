@@ -8,8 +8,8 @@ from functools import partial
 
 import sympy as sp
 
-from giantsteps.derivations.equivalence import conditional as equivalence
-from giantsteps.derivations.equivalence import spike_coefficients
+from giantsteps.derivations.equivalence import conditional_coefficients
+from giantsteps.derivations.equivalence import equivalent_map as equivalence
 from giantsteps.derivations.equivalence import symbols as s
 from giantsteps.derivations.language.expectation import Expectation
 from giantsteps.derivations.language.named_functions import sigma_prime, sigma_second
@@ -47,7 +47,7 @@ _CURVATURE = mean_of(sigma_second)
 MU1 = claim(
     "result-3-2.mu1-by-stein", "mu1 is the mean of sigma' along the spike", paper("Section 3.2", 15, 65),
     eq(s.mu1, mean_of(sigma_prime)), spiked(ANY),
-    ByDerivation(spike_coefficients.coefficients),
+    ByDerivation(conditional_coefficients.coefficients),
     ByNumbers("E[z sigma]/sqrt(c), trapezoidal sums", numbers.names, tolerances.ROUNDING, functions=functions_at),
     wrong={
         "without 1/sqrt(c)": sp.sqrt(s.c) * mean_of(sigma_prime),
@@ -58,7 +58,7 @@ MU1 = claim(
 MU0_SLOPE = claim(
     "result-3-2.slope-of-mu0", "The derivative of mu0 in kappa is r mu1", paper("Section 3.2, on (15)"),
     eq(s.mu0_slope, s.r * s.mu1), spiked(ANY),
-    ByDerivation(spike_coefficients.coefficients),
+    ByDerivation(conditional_coefficients.coefficients),
     ByNumbers("Cauchy derivative of trapezoidal sums", numbers.slopes, tolerances.QUADRATURE),
     wrong={"mu1": s.mu1, "divided by c": s.r * s.mu1 / s.c},
     uses=("result-3-2.mu1-by-stein",),
@@ -67,7 +67,7 @@ MU0_SLOPE = claim(
 HEAT = claim(
     "result-3-2.heat-equation", "mu0 solves the heat equation in the bulk variance", paper("Section 3.2, on (15)"),
     eq(s.mu0_bulk_slope, _CURVATURE / 2), spiked(ANY),
-    ByDerivation(spike_coefficients.coefficients),
+    ByDerivation(conditional_coefficients.coefficients),
     ByNumbers("Cauchy derivative of trapezoidal sums", numbers.slopes, tolerances.QUADRATURE, functions=functions_at),
     wrong={"without the 1/2": _CURVATURE, "first derivative": mean_of(sigma_prime) / 2},
 )
@@ -76,7 +76,7 @@ LINEAR_FIT = claim(
     "result-3-2.residual-variance", "mu2^2 is what the best linear fit of a feature leaves", paper("Section 3.2", 66),
     eq(s.linear_fit_error, s.mu2_square + (s.fit_constant - s.mu0) ** 2 + (s.fit_slope - sp.sqrt(s.c) * s.mu1) ** 2),
     spiked(ANY, Range(s.fit_constant, -1.0, 1.0), Range(s.fit_slope, -1.0, 1.0)),
-    ByDerivation(spike_coefficients.linear_fit),
+    ByDerivation(conditional_coefficients.linear_fit),
     ByNumbers("E(sigma - A - B z)^2, trapezoidal sums", numbers.linear_fit_error, tolerances.ROUNDING),
     wrong={
         "sqrt(c) forgotten": s.mu2_square + (s.fit_constant - s.mu0) ** 2 + (s.fit_slope - s.mu1) ** 2,
@@ -90,7 +90,7 @@ LINEAR_FIT_BOUND = claim(
     "result-3-2.residual-variance-is-least", "No linear fit of a feature does better than mu2^2",
     paper("Section 3.2, on (15) and (66)"),
     ge(s.linear_fit_error, s.mu2_square), LINEAR_FIT.domain,
-    ByTheorem("completing the squares", spike_coefficients.no_better_fit),
+    ByTheorem("completing the squares", conditional_coefficients.no_better_fit),
     ByNumbers("E(sigma - A - B z)^2, trapezoidal sums", numbers.linear_fit_error, tolerances.ROUNDING),
     wrong={
         "the other way round": le(s.linear_fit_error, s.mu2_square),
@@ -105,7 +105,7 @@ SERIES = Domain(ranges=(*(Range(c, -1.0, 1.0) for c in series), Range(s.correlat
                  hypotheses=("the feature is a polynomial of degree at most 5",))
 
 BY_SERIES = (
-    ByDerivation(spike_coefficients.hermite_series),
+    ByDerivation(conditional_coefficients.hermite_series),
     ByNumbers("polynomials of degree 5, Gauss-Hermite", numbers.polynomial_features, tolerances.ROUNDING),
 )
 

@@ -11,8 +11,8 @@ import sympy as sp
 
 from giantsteps.derivations.equivalence import hermite_orders
 from giantsteps.derivations.equivalence import symbols as s_map
+from giantsteps.derivations.gradient_step import alignment
 from giantsteps.derivations.gradient_step import bulk as gradient_bulk
-from giantsteps.derivations.gradient_step import constants as gradient_constants
 from giantsteps.derivations.gradient_step import spike as gradient_step
 from giantsteps.derivations.gradient_step import symbols as s
 from giantsteps.derivations.language.derivation import Derivation, Obligation
@@ -36,7 +36,7 @@ STEP = s.eta / s.beta
 FIRST_COEFFICIENT = claim(
     "result-3-1.first-coefficient", "h1 is the mean of sigma'", paper("Section 3.1, on (12)"),
     eq(s.h1, Expectation(sigma_prime(s.z), s.z)), steps.ONE_NEURON,
-    ByDerivation(gradient_constants.first_coefficient),
+    ByDerivation(alignment.first_coefficient),
     ByNumbers("E[z sigma] against E[sigma'], trapezoidal sums", steps.numbers_at, tolerances.ROUNDING,
               functions=steps.functions_at),
     wrong={
@@ -107,7 +107,7 @@ LINEAR_FLOOR = claim(
     "result-3-1.linear-floor", "The best linear fit of the target leaves h2* - h1*^2",
     paper("Section 3.1 and Section 4.2, on (12)"),
     eq(s.linear_floor, s.h2_star - s.h1_star**2), steps.ONE_NEURON,
-    ByDerivation(gradient_constants.alignment_growth),
+    ByDerivation(alignment.alignment_growth),
     ByNumbers("E(g - h1* z)^2, trapezoidal sums", _linear_floor, tolerances.ROUNDING),
     wrong={"square lost": s.h2_star - s.h1_star},
 )
@@ -227,7 +227,7 @@ ALIGNMENT_GROWTH = claim(
     paper("Section 3.1, after Result 3.1, on (10)"),
     eq(s.gamma_square_growth, _slope),
     Domain(ranges=(*steps.ONE_NEURON.ranges, _ALPHA0), interpretations=INTERPRETATIONS),
-    ByDerivation(gradient_constants.alignment_growth),
+    ByDerivation(alignment.alignment_growth),
     ByNumbers("the mean sample by its pairs, complex step in alpha0", _growth, tolerances.ROUNDING),
     wrong={"decreasing": -_slope},
     uses=("result-3-1.alignment",),
@@ -240,7 +240,7 @@ ALIGNMENT_BOUND = claim(
     paper("Section 3.1, consequence of Result 3.1, on (10)"),
     le(s.gamma**2, s.alpha0 / (1 + s.alpha0)),
     Domain((*steps.ONE_NEURON.ranges, _ALPHA0), ("h1* is not zero",), INTERPRETATIONS),
-    ByTheorem("h2* >= h1*^2, Bessel's inequality", gradient_constants.alignment_bound),
+    ByTheorem("h2* >= h1*^2, Bessel's inequality", alignment.alignment_bound),
     ByNumbers("the mean sample by its pairs", _alignment_at, tolerances.ROUNDING),
     wrong={"tighter by a square": (s.alpha0 / (1 + s.alpha0)) ** 2, "tighter by a factor": s.alpha0 / (2 + s.alpha0)},
     uses=("result-3-1.alignment", "result-3-1.linear-floor"),

@@ -29,7 +29,7 @@ from giantsteps.verify.second_route.values import LETTERS, nothing
 from giantsteps.verify.solver.models import beside_functions, trained
 
 APPENDIX = "Appendix D"
-FIAT = "A definition: it holds by fiat. The check says that the numerics use exactly this definition."
+FIAT = "A definition. The check shows that the numerics use exactly this definition."
 
 
 def _feature_claims() -> tuple[Claim, ...]:
@@ -113,7 +113,7 @@ def _overlap_claims() -> tuple[Claim, ...]:
     B, own, shared, R, b = s.inverse_temperature, s.own_overlap, s.shared_overlap, s.replicas, s.residual
     total = 1 + B * (own + R * shared)
     bracket = -((R - 1) * sp.log(1 + B * own) + sp.log(total)) / 2 - R * B * b**2 / (2 * total)
-    ansatz = "An ansatz: it holds by fiat. For the square loss it is exact given the data, see appendix-d.replicas."
+    ansatz = "An ansatz, assumed. For the square loss it is exact given the data, see appendix-d.replicas."
     return (
         claim(
             "appendix-d.output", "Output by letters: means, overlaps with the spike, and a local field",
@@ -163,7 +163,7 @@ def _overlap_claims() -> tuple[Claim, ...]:
             readouts,
             kind=Kind.DEFINITION,
             wrong={"letters do not mix": form - 2 * s.V1_hat_of[0][1] * s.q1_of[0][1]},
-            note="A definition: it holds by fiat. Its quadratic form is what multiplies the overlaps; q^ has the same "
+            note="A definition. Its quadratic form multiplies the overlaps; q^ has the same "
                  "blocks.",
         ),
     )

@@ -80,11 +80,11 @@ CLAIMS: tuple[Claim, ...] = (
             "eight per cent more": _factors(_product * MORE),
         },
         uses=("letter-density.third-order", "letter-density.fourth-order"),
-        note="F(u) = E[f mu0_u], K the weight with which y enters F, both of the parity of sigma. The product is what "
-             "is checked. What is argued from it: if F = 0 for the letters of a law whose support has a point of "
-             "accumulation, it vanishes for all u, since it is analytic; then so does F^, and K^ where g^ does not: K "
-             "= 0, and f = 0. With V, f/(1 + V) takes the place of f. So the means span all functions of kappa of "
-             "their parity, unless sigma is a polynomial; the numbers are those of an erf student.",
+        note="F(u) = E[f mu0_u], K the weight of y in F, both of the parity of sigma. Only the product is checked. The "
+             "argument from it: suppose F = 0 for the letters of a law whose support has a point of accumulation. F is "
+             "analytic and vanishes for all u. Then F^ = 0, and K^ = 0 where g^ is not zero, so that K = 0 and f = 0. "
+             "With V, f/(1 + V) replaces f. Hence the means span all functions of kappa of their parity, unless sigma "
+             "is a polynomial. The numbers are those of an erf student.",
     ),
     claim(
         "letter-density.test-error",
@@ -101,11 +101,11 @@ CLAIMS: tuple[Claim, ...] = (
             "eight per cent more": _error(_limit * MORE),
         },
         uses=("letter-density.mellin", "appendix-d.test-error"),
-        note="yhat = y0 is a hypothesis: the derivation and both solvers impose it. Where it comes from is argued in "
-             "the note of letter-density.mellin; saddle points of up to twelve groups, whose means are solved for, "
-             "approach the same error in the project's tests, not in this claim. Letters uniform on an interval, "
-             "sigma odd: y0 stands for its odd part. psi, Q and q2 are those of a readout without means. As the ridge "
-             "grows they vanish, and the one-dimensional random-feature model of Section 4.4 is left, with the error "
-             "E[y2 - y0^2]. At gamma = 1, for an odd target and no noise the error is zero.",
+        note="yhat = y0 is a hypothesis, imposed by the derivation and by both solvers. The note of "
+             "letter-density.mellin argues for it; saddle points of up to twelve groups, with free means, approach the "
+             "same error in the project's tests, not in this claim. Here letters are uniform on an interval and sigma "
+             "is odd, so that y0 denotes its odd part. psi, Q and q2 are those of a readout without means. For a large "
+             "ridge they vanish; what remains is the one-dimensional random-feature model of Section 4.4, with the "
+             "error E[y2 - y0^2]. At gamma = 1, for an odd target without noise, the error is zero.",
     ),
 )

@@ -84,7 +84,7 @@ def _saddle_claims() -> tuple[Claim, ...]:
             "", "An orthogonal bulk", eq(s_map.row_product, s.c_of[0] * s.replica_delta), (exact,), 158,
             wrong={"unit rows": s.replica_delta},
             kind=Kind.DEFINITION,
-            note="A special case, assumed: it holds by fiat. The check says that the bulk of the numbers below is of "
+            note="A special case, assumed. The check shows that the bulk of the numbers below is of "
                  "this kind.",
         ),
         _saddle_claim(

@@ -97,7 +97,7 @@ CLAIMS: tuple[Claim, ...] = (
                   lambda point: {"sigma": compile_numpy(activation(str(point["activation"])).expression)}),
         kind=Kind.DEFINITION,
         wrong={"the bias left out": _three(_without)},
-        note="True by fiat; the check is that the solver computes what is defined.",
+        note="A definition. The check shows that the solver computes it.",
     ),
     claim(
         "bounds.lower-over-bias", "Lower bound on the best test error over ridge and a uniform bias, gamma = 1",

@@ -44,10 +44,10 @@ _ROWS = Domain(ranges=STEPS.ranges, hypotheses=(network_bulk.ROWS,), interpretat
 _BOTH = tuple(draws.BULK_MODELS)
 _ONE = _BOTH[1:]
 OF_TWINS = (
-    "Measured as the difference from an isotropic twin on the same draws, whose limit is Result 3.3's; an error that "
-    "both theories share does not show, and of the whole, of which that difference is a few per cent, it is the twin's "
-    "limit that tells five per cent more. The twin's rows are the network's without the covariance that is measured on "
-    "them, in the shapes that a batch can give: an error of the theory's covariance is none of the twin."
+    "Measured as the difference from an isotropic twin on the same draws, whose limit is that of Result 3.3. The "
+    "difference is a few per cent of the whole. An error that both theories share is not detected by it, and five per "
+    "cent of the whole is detected by the limit of the twin. The twin has the network's rows without their measured "
+    "covariance, so that it does not depend on the theory's covariance."
 )
 _TURNED = (
     "On real networks this overlap is at most a sixth of the geometric mean of its diagonal entries: the quick profile "

@@ -108,12 +108,11 @@ _chi = s.alpha / s.beta * sum(
 )
 _without_m = y0 - without(_fit, s_saddle.m_of[0])
 _ONLY_SIMULATED = (
-    "Of its checks only the simulation is independent: the number solves the maps of the saddle point or evaluates the "
-    "errors at their solution, and shares this relation. Measured as the difference from a twin with the isotropic "
-    "bulk of Appendix D on the same draws, whose limit has claims of its own: of the whole, of which that difference "
-    "is a few per cent, it is this limit that tells five per cent more. The twin's rows are the network's without the "
-    "covariance that is measured on them, in the shapes that a batch can give: an error of the theory's covariance is "
-    "none of the twin."
+    "Only the simulation is an independent check: the number solves the maps of the saddle point, or evaluates the "
+    "errors at their solution, and uses this relation. Measured as the difference from a twin with the isotropic bulk "
+    "of Appendix D on the same draws, whose limit has claims of its own. The difference is a few per cent of the "
+    "whole; five per cent of the whole is detected by the limit of the twin. The twin has the network's rows without "
+    "their measured covariance, so that it does not depend on the theory's covariance."
 )
 READOUTS = (
     _readout(
@@ -135,11 +134,11 @@ READOUTS = (
             "the other letter forgotten":
                 without(_chi, s_saddle.norm_row_spike[1], s_saddle.norm_row_target[1], s_saddle.norm_row_norm[1]),
         },
-        note="The number solves the maps of the saddle point, and this relation is one of them: that they agree holds "
-             "by construction and is no evidence for networks. The evidence is the derivation and the simulation. On "
-             "networks the terms of the other letter are a thousandth of the overlap or less, and what the simulation "
-             "measures to a fifth is the letter's own: four of its wrong neighbours are out of its reach at any "
-             "affordable size. The other letter's parts are measured on drawn rows, where they are large.",
+        note="The number solves the maps of the saddle point, of which this relation is one: the agreement holds by "
+             "construction and is no evidence for networks. The evidence is the derivation and the simulation. On "
+             "networks the terms of the other letter are at most a thousandth of the overlap, and the simulation "
+             "measures the letter's own term to a fifth. It cannot refute four of the mutants at any affordable "
+             "size. The terms of the other letter are measured on drawn rows, where they are large.",
         uses=("beyond.groups.readout-mean",),
     ),
     _readout(
@@ -155,9 +154,9 @@ READOUTS = (
         "training-error", "The training error of a network with a vocabulary and biases", s.training_error,
         over_kappa(_e2_short / (1 + _V) ** 2), network_groups_readout.errors,
         wrong={"the isotropic bulk of the paper": s.training_isotropic, "the test error": over_kappa(_e2_short)},
-        note=f"{_ONLY_SIMULATED} The smallest term of the error, two per cent of it, is five standard errors of what "
-             "is measured, and some draws miss it. More networks would say no more: of these errors the line in 1/d "
-             "leaves half of one, and larger networks are not affordable.",
+        note=f"{_ONLY_SIMULATED} The smallest term is two per cent of the error, five standard errors of the "
+             "measurement, and some draws miss it. More networks would not help: the fit in 1/d has a bias of half a "
+             "standard error, and larger networks are not affordable.",
     ),
 )
 

@@ -10,7 +10,7 @@ import numpy as np
 import sympy as sp
 
 from giantsteps.derivations.activations.activation import activation
-from giantsteps.derivations.gradient_step import constants as gradient_constants
+from giantsteps.derivations.gradient_step import alignment
 from giantsteps.derivations.gradient_step import spike as gradient_step
 from giantsteps.derivations.language.derivation import Derivation
 from giantsteps.derivations.saddle_point import conventions as invariances
@@ -52,14 +52,14 @@ def _alignments(point: Point) -> Mapping[str, float]:
     second = average(lambda z: target(z) ** 2) + noise
     fourth = average(lambda z: (z * target(z)) ** 2) + noise
 
-    def alignment(alpha0: float) -> float:
+    def gamma(alpha0: float) -> float:
         n0 = alpha0 * d
         return overlap / float(np.sqrt((second * (d - 1) + fourth) / n0 + (1 - 1 / n0) * overlap**2))
 
     alpha0 = float(point[s.alpha0.name])
     return {
-        s.gamma.name: alignment(alpha0),
-        s.gamma_more.name: alignment(alpha0 * (1 + float(point["increase"]))),
+        s.gamma.name: gamma(alpha0),
+        s.gamma_more.name: gamma(alpha0 * (1 + float(point["increase"]))),
     }
 
 
@@ -69,7 +69,7 @@ def _alignment_claims() -> tuple[Claim, ...]:
         claim(
             "alignment.at-most-one", "The alignment lies between -1 and 1", paper("Section 3.1"),
             le(s.gamma**2, sp.S.One), _STEP,
-            ByTheorem("the alignment of the gradient step", gradient_constants.alignment_at_most_one,
+            ByTheorem("the alignment of the gradient step", alignment.alignment_at_most_one,
                       gradient_step.OF_THE_SPIKE),
             search,
             wrong={"eight per cent less": 1 / MORE, "the other way round": ge(s.gamma**2, sp.S.One)},
@@ -80,7 +80,7 @@ def _alignment_claims() -> tuple[Claim, ...]:
             paper("Section 3.1"),
             ge(s.gamma_more**2, s.gamma**2), _STEP,
             ByTheorem("the alignment of the gradient step",
-                      partial(gradient_constants.alignment_increases, s.gamma_more), gradient_step.OF_THE_SPIKE),
+                      partial(alignment.alignment_increases, s.gamma_more), gradient_step.OF_THE_SPIKE),
             search,
             wrong={"the other way round": le(s.gamma_more**2, s.gamma**2), "eight per cent more": MORE * s.gamma**2},
             uses=("result-3-1.alignment-noisy",),

@@ -1,4 +1,4 @@
-"""Definitions of Sections 3.3 and 4.4 and of Appendices C and E: true by fiat, so that every number has a place."""
+"""Definitions of Sections 3.3 and 4.4 and of Appendices C and E, so that every equation number has a claim."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from giantsteps.verify.claims.sources import paper
 from giantsteps.verify.protocol.claim import Claim, Domain, Kind
 from giantsteps.verify.protocol.statement import claim, eq
 
-FIAT = "A definition: true by fiat, with nothing to test."
+FIAT = "A definition; there is nothing to test."
 
 
 def word(latex: str) -> sp.Symbol:

@@ -258,8 +258,8 @@ def _any_map() -> Claim:
             "a map that is not increasing": eq(s.V1_other_rising, s.V1_rising),
             "a map that is homogeneous": eq(s.V1_other_bare, s.V1_bare),
         },
-        note="Two components here; the same proof is made for any number. The wrong neighbours are maps that lack one "
-             "of the two properties and have several fixed points.",
+        note="Stated for two components; the same proof holds for any number. The mutants are maps that lack one of "
+             "the two properties and have several fixed points.",
     )  # fmt: skip
 
 

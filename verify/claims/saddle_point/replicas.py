@@ -196,7 +196,7 @@ def _coefficient_claims() -> tuple[Claim, ...]:
             f"definitions.{name}", title, paper(APPENDIX, number),
             statement, domain,
             check,
-            kind=Kind.DEFINITION, note="True by fiat; the check is that the solver computes what is defined.",
+            kind=Kind.DEFINITION, note="A definition. The check shows that the solver computes it.",
         )
 
     return (

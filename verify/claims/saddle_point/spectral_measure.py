@@ -10,7 +10,7 @@ import sympy as sp
 
 from giantsteps.derivations.saddle_point import any_law as spectral
 from giantsteps.derivations.saddle_point import symbols as s
-from giantsteps.numerics.bulk.atoms import of_matrix
+from giantsteps.numerics.bulk.given_bulk import of_matrix
 from giantsteps.numerics.models.model import Model
 from giantsteps.numerics.saddle_point.ridge import solve
 from giantsteps.verify.checks.points import ByNumbers, Point

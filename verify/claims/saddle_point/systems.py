@@ -59,12 +59,12 @@ class ByDerivations:
 
 
 def _together(made: list[Made]) -> Made:
-    """The leaves and rules of several theorems."""
+    """The assumptions and rules of several theorems."""
     rules: Counter[str] = Counter()
     for theorem in made:
         rules.update(dict(theorem.rules))
-    leaves = tuple(sorted({leaf for theorem in made for leaf in theorem.assumptions}, key=str))
-    return Made(leaves, tuple(sorted(rules.items())), tuple(digest for theorem in made for digest in theorem.digests))
+    listed = tuple(sorted({assumed for theorem in made for assumed in theorem.assumptions}, key=str))
+    return Made(listed, tuple(sorted(rules.items())), tuple(digest for theorem in made for digest in theorem.digests))
 
 
 def by_derivations(title: str, derivations: Mapping[sp.Symbol, Callable[[], Derivation]]) -> ByDerivations:

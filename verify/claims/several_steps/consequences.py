@@ -7,7 +7,7 @@ from functools import partial
 import sympy as sp
 
 from giantsteps.derivations.bulk import symbols as s_bulk
-from giantsteps.derivations.several_steps import descent, erf_flow, first_step, long_spikes, reused_batch
+from giantsteps.derivations.several_steps import descent, erf_flow, first_step, long_spikes, same_batch
 from giantsteps.derivations.several_steps import symbols as s
 from giantsteps.verify.checks.points import ByNumbers
 from giantsteps.verify.checks.simulation import BySimulation
@@ -17,7 +17,7 @@ from giantsteps.verify.protocol.claim import Claim, Domain, Kind, Range
 from giantsteps.verify.protocol.statement import Wrong, without
 from giantsteps.verify.second_route.gradient_step.steps import ABSTRACT
 from giantsteps.verify.second_route.several_steps import averages, draws
-from giantsteps.verify.solver.several_steps import reused_batch as reused_batch_at
+from giantsteps.verify.solver.several_steps import reused_batch
 
 # --- the first step --------------------------------------------------------------------------------------------------
 
@@ -126,8 +126,8 @@ START = derived(
 _TWICE = Domain(ranges=(Range("activation", choices=("gelu", "softplus")), Range(s.alpha0, 0.5, 5.0)))
 REUSED = derived(
     "reused-batch", "On a batch that is used twice the alignment starts from the label's square", s.reused_turn,
-    s_bulk.label_slope[2] * s.slope_curve / s.alpha0, reused_batch.overlap,
-    ByNumbers("the solver's state after two steps on one batch", reused_batch_at, tolerances.ASYMPTOTIC, points=3,
+    s_bulk.label_slope[2] * s.slope_curve / s.alpha0, same_batch.overlap,
+    ByNumbers("the solver's state after two steps on one batch", reused_batch, tolerances.ASYMPTOTIC, points=3,
               finite_size=True), _TWICE,
     "start-of-alignment", kind=Kind.LIMIT,
     wrong={"as on fresh batches": sp.S.Zero, "batch forgotten": s_bulk.label_slope[2] * s.slope_curve,

@@ -78,7 +78,7 @@ def _setup_claims() -> tuple[Claim, ...]:
             "appendix-f.stieltjes-transform", "Stieltjes transform of the empirical covariance Phi^T Phi/p",
             paper(APPENDIX, 174), eq(s.stieltjes, s.trace_resolvent), Domain(),
             kind=Kind.DEFINITION,
-            note="A definition: it holds by fiat. With Phi^T Phi/n the argument is rescaled by alpha/beta.",
+            note="A definition. With Phi^T Phi/n the argument is rescaled by alpha/beta.",
         ),
         _numbered(
             "log-partition", "The resolvent's trace as the slope of a Gaussian integral",
@@ -136,7 +136,7 @@ def _setup_claims() -> tuple[Claim, ...]:
             "appendix-f.replica-symmetry", "Replica-symmetric overlaps and conjugates", paper(APPENDIX, 183, 184, 185),
             eq(s.replica_overlap, s.own_overlap * s.replica_delta + s.shared_overlap),
             Domain(hypotheses=("the replica-symmetric ansatz",)),
-            kind=Kind.DEFINITION, note="An ansatz: it holds by fiat.",
+            kind=Kind.DEFINITION, note="An ansatz, assumed.",
         ),
     )
 

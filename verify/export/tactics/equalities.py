@@ -40,16 +40,16 @@ class Premise:
 
 @dataclass(frozen=True)
 class Writer:
-    """What a proof is written with: names, and names for what is assumed on the way.
+    """The names of a proof, and those of its assumptions.
 
-    ``exists(integrand, variable, outer)`` is the proof that the integrand, with names in place of what was averaged
-    over further out, has an average over the variable; ``leaf(kind, says, terms, bound)`` that of what a leaf says of
-    terms for all values of names that it binds; ``slope(function, rate)`` that one function is the slope of another.
+    ``exists(integrand, variable, outer)`` is the proof that the integrand, with names for the outer variables, has an
+    average over the variable; ``assumed(kind, says, terms, bound)`` the statement of an assumption on terms for all
+    values of the bound names; ``slope(function, rate)`` the proof that one function is the slope of another.
     """
 
     names: Names
     exists: Callable[[sp.Expr, tuple[sp.Symbol, ...], Scope], str]
-    leaf: Callable[[str, str, tuple[sp.Expr, ...], tuple[str, ...]], str]
+    assumed: Callable[[str, str, tuple[sp.Expr, ...], tuple[str, ...]], str]
     slope: Callable[[Named, Named], str]
 
 

@@ -10,8 +10,8 @@ from giantsteps.derivations.kernel.theorem import Theorem
 from giantsteps.verify.export.tactics import equalities, inequalities, limits, slopes
 from giantsteps.verify.export.tactics.equalities import Prover
 
-# Rules that conclude what a lemma of the kernel's list of leaves says of their terms.
-LEAVES = ("stein", "rotate", "translate", "dilate", "iterated", "limit_average", "average_limit", "taylor")
+# Rules that conclude an instance of a lemma of the kernel.
+BY_LEMMA = ("stein", "rotate", "translate", "dilate", "iterated", "limit_average", "average_limit", "taylor")
 
 PROVERS: dict[str, Prover] = {
     "ring": equalities.by_ring,

@@ -1,6 +1,6 @@
 """How Rocq proves what the kernel's rules say of derivatives: by those of sums, products, powers and functions.
 
-What a function without a formula has for its slope, and that an average has the average slope, is a leaf of its own.
+The slope of a function without a formula, and the exchange of average and slope, are assumptions of their own.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _LAWS = {
 
 @dataclass(frozen=True)
 class Differentiator:
-    """Slopes at the value ``at`` of a symbol ``x``, with the names and leaves of ``writer``."""
+    """Slopes at the value ``at`` of a symbol ``x``, with the names and assumptions of ``writer``."""
 
     writer: Writer
     x: sp.Symbol
@@ -63,7 +63,7 @@ class Differentiator:
         kind = "lemma_exchange" if isinstance(term, Expectation) else "lemma_chain"
         rate = derivative(term, self.x)
         says = f"Slope {self.function(term)} {self.at} {text(rate, self.writer.names)}"
-        return self.writer.leaf(kind, says, (term, rate), ())
+        return self.writer.assumed(kind, says, (term, rate), ())
 
     def _power(self, term: sp.Pow) -> str:
         inside = self.proof(term.base) if self.x in free(term.base) else ""
@@ -123,6 +123,6 @@ def named(node: Theorem, premises: tuple[Premise, ...], writer: Writer) -> str:
     assert isinstance(rate, Equation)
     slopes = Differentiator(writer, x, writer.names.of(x))
     says = f"Slope {slopes.function(quantity.right)} {slopes.at} l__ -> {text(rate.left, writer.names)} = l__"
-    axiom = writer.leaf(f"definition_{slug(rate.left.name)}", says, (quantity.right, rate.left), ("l__",))
+    axiom = writer.assumed(f"definition_{slug(rate.left.name)}", says, (quantity.right, rate.left), ("l__",))
     last = f"counted; {settled([quantity.right, rate.right], writer.names, {})}"
     return f"refine (eq_trans ({axiom} {slopes.proof(quantity.right)}) _); {last}"

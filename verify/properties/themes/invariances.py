@@ -1,4 +1,4 @@
-"""What does not change the answer: scales, signs, reflections, names, the order and the number of equal groups."""
+"""Changes that leave the answer invariant: scales, signs, reflections, names, order and number of equal groups."""
 
 from __future__ import annotations
 

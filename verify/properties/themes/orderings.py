@@ -1,4 +1,4 @@
-"""What is never above what: the bounds for every loss, training under test error, and what grows or falls."""
+"""Orderings: the bounds for every loss, training error below test error, and monotone dependences."""
 
 from __future__ import annotations
 

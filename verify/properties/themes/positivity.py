@@ -1,4 +1,4 @@
-"""What is not negative: sizes, responses, densities; and what Cauchy-Schwarz and Bessel say of order parameters."""
+"""Positivity of sizes, responses and densities; Cauchy-Schwarz and Bessel inequalities for order parameters."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What has a state, driven step by step: the store of a sweep, a model that is changed, a ledger that is edited."""
+"""State machines, driven step by step: the store of a sweep, a changed model, an edited ledger."""
 
 from __future__ import annotations
 

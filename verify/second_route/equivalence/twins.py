@@ -48,7 +48,7 @@ class Setting:
     and how many are drawn, with how many training sets each, two or more. Neurons have letters u_a of a vocabulary, by
     fractions, during the step, and biases after it; the labels of the step have noise, too, or not.
 
-    So many that each wrong neighbour that has to be refuted is six standard errors off, or nearly: what it predicts
+    So many that each mutant that has to be refuted is six standard errors off, or nearly: what it predicts
     less what the statement does, both extrapolated, over the error measured. The protocol refutes from 3.3 to 3.6 on,
     so that one in a hundred is missed. A network whose step costs much has more training sets, one whose own share of
     the noise is large has more draws; none has less than two draws, with which the error is known to a tenth even where

@@ -121,7 +121,7 @@ def network_at(point: Point) -> Setting:
     return NETWORKS[str(point["network"])]
 
 
-# Of m and of the errors each wrong neighbour that has to be refuted is five standard errors off or more, while what the
+# Of m and of the errors each mutant that has to be refuted is five standard errors off or more, while what the
 # line in 1/d leaves of 1/d^2 is a quarter of one for m, a tenth for the test error and half of one for the training
 # error; chi is known to a fifth, which is the protocol's limit. It varies as much by a network's rows as by one of its
 # training sets, m and the errors by these most. The rows of a twin have equal norms, and no chi: none is taken off.

@@ -101,7 +101,7 @@ def row_variance(start: Step, d: int, seed: int) -> tuple[tuple[float], Array]:
     return (d * float(np.var(along, ddof=1)),), np.array([before, *batch_controls(start, x)])
 
 
-# So many draws that each wrong neighbour that can be refuted is six standard errors off or more. A draw costs d^3, so
+# So many draws that each mutant that can be refuted is six standard errors off or more. A draw costs d^3, so
 # that many small ones say more than few large ones.
 ROWS = Sampled(
     (row_target,), STARTS, row_variance,

@@ -16,10 +16,7 @@ from giantsteps.verify.compiled import losses as compiled
 from giantsteps.verify.compiled.losses import LOSSES, Loss, proximal
 from giantsteps.verify.protocol.claim import Domain, Range
 from giantsteps.verify.second_route.grids import SMOOTH, Array, normal_line
-from giantsteps.verify.second_route.models import (
-    GENERIC,
-    between,
-)
+from giantsteps.verify.second_route.models import GENERIC, between
 
 # The Huber loss: quadratic up to one, linear beyond.
 HUBER = Loss(

@@ -97,7 +97,7 @@ UNTRAINED: Mapping[str, Model] = {
 }
 SEED = 61
 SEEDS = 4  # per seed of the profile, at half its dimensions: a draw costs d^3 and has a variance of order 1/d
-SEEDS_STEPPED = 7  # the nearest wrong neighbour of their error is five per cent away
+SEEDS_STEPPED = 7  # the nearest mutant of their error is five per cent away
 
 
 def plain_experiment(model: Model, d: int, seed: int) -> tuple[float, float]:

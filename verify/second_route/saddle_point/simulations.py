@@ -41,7 +41,7 @@ def simulated(
     models: Mapping[str, Model], beside: Beside, seed: int, draws: int, quantity: sp.Basic, profile: Profile
 ) -> Mapping[str, tuple[Measured, ...]]:
     """One observable of ridge readouts at half the profile's dimensions with so many ``draws`` per seed of the profile:
-    cheaper for the same precision, and wrong neighbours are not left to luck.
+    cheaper for the same precision, and mutants are not left to luck.
     """
     observable = tuple(_OBSERVABLES.values())[column(quantity, *_OBSERVABLES)]
 

@@ -11,7 +11,7 @@ from giantsteps.derivations.kernel.algebra import congruence, instantiate, order
 from giantsteps.derivations.kernel.averages import average
 from giantsteps.derivations.kernel.calculus import average_limit
 from giantsteps.derivations.kernel.limits import limit_rational, name_limit
-from giantsteps.derivations.kernel.search.leaves import define
+from giantsteps.derivations.kernel.search.assumptions import define
 from giantsteps.derivations.kernel.statements import AtLeast, Condition, Demand, Refused
 from giantsteps.derivations.kernel.terms import any_value
 from giantsteps.derivations.kernel.theorem import Theorem
@@ -20,7 +20,7 @@ from giantsteps.derivations.kernel.vacuity.established import asked_by, establis
 from giantsteps.derivations.kernel.vacuity.growth import averages_exist_where
 from giantsteps.derivations.language.expectation import Expectation
 from tests.derivations.kernel.vacuity.test_existence import below_one_half, beside_a_limit
-from tests.shared.leaves import above, taken
+from tests.shared.assumptions import above, taken
 
 x, y, z, t = sp.symbols("x y z t", real=True)
 d, p = sp.symbols("d p", positive=True)
@@ -113,9 +113,9 @@ def test_what_an_average_divides_is_small_where_it_is_large() -> None:
 
 def test_names_that_are_too_deep_are_refused() -> None:
     names = [-1 - y**2, *sp.symbols("m0:20", real=True)]
-    leaves = [define(name, below + below**3, "") for below, name in pairwise(names)]
+    listed = [define(name, below + below**3, "") for below, name in pairwise(names)]
     with pytest.raises(Refused, match="too large"):
-        can_hold(frozenset({Condition(names[-1], BELOW)}), frozenset().union(*(leaf.assumptions for leaf in leaves)))
+        can_hold(frozenset({Condition(names[-1], BELOW)}), frozenset().union(*(one.assumptions for one in listed)))
 
 
 def test_inequalities_for_all_values_hold_of_those_that_are_asked_about() -> None:
@@ -228,12 +228,12 @@ def test_a_name_has_one_value() -> None:
 
 def test_inequalities_for_all_values_hold_of_them() -> None:
     established(instantiate((above(x**2, ZERO, x),), {x: ONE}))
-    for leaf in (above(x, ZERO, x), above(y * x, ZERO, x)):
+    for assumed in (above(x, ZERO, x), above(y * x, ZERO, x)):
         with pytest.raises(Refused, match="never"):
-            established(instantiate((leaf,), {x: -ONE}))
+            established(instantiate((assumed,), {x: -ONE}))
 
 
-def test_what_a_leaf_says_of_all_values_is_no_condition() -> None:
+def test_an_assumption_for_all_values_is_no_condition() -> None:
     established(order((instantiate((above(h(x), x, x),), {x: y}),), AtLeast(h(y), y), (ONE,)))
 
 
@@ -262,20 +262,20 @@ def test_names_mean_what_has_their_sign(sign: dict[str, bool], meaning: sp.Expr,
 
 def test_formulas_have_the_signs_of_their_functions_for_all_arguments() -> None:
     for meaning, fine in ((1 + x**2, True), (x, False), (-ONE, False), (p + 0 * x, True)):
-        leaf = taken(sp.Function("K", positive=True)(x), meaning, x)
+        assumed = taken(sp.Function("K", positive=True)(x), meaning, x)
         if fine:
-            can_hold(frozenset(), leaf.assumptions)
+            can_hold(frozenset(), assumed.assumptions)
         else:
             with pytest.raises(Refused, match=r"never|no values"):
-                can_hold(frozenset(), leaf.assumptions)
+                can_hold(frozenset(), assumed.assumptions)
     root = sp.Function("K", positive=True)(p)
     can_hold(frozenset(), taken(root, p, p).assumptions)
 
 
 def test_meanings_and_formulas_stand_in_conditions() -> None:
     q = sp.Symbol("q", real=True)
-    leaves = (define(q, x - 2, "a name"), taken(h(x), -(x**2), x))
-    assumptions = frozenset().union(*(leaf.assumptions for leaf in leaves))
+    listed = (define(q, x - 2, "a name"), taken(h(x), -(x**2), x))
+    assumptions = frozenset().union(*(assumed.assumptions for assumed in listed))
     can_hold(frozenset({Condition(q, BELOW), Condition(h(q) + 1, BELOW)}), assumptions)
     with pytest.raises(Refused, match="no values are found"):
         can_hold(frozenset({Condition(q, BELOW), Condition(1 - x, BELOW)}), assumptions)
@@ -285,9 +285,9 @@ def test_meanings_and_formulas_stand_in_conditions() -> None:
 
 def test_formulas_stand_for_what_a_name_brings_in() -> None:
     q = sp.Symbol("q", real=True)
-    leaves = (define(q, h(ONE), "a name"), define(h(x), -1 - x**2, "a function", x))
+    listed = (define(q, h(ONE), "a name"), define(h(x), -1 - x**2, "a function", x))
     with pytest.raises(Refused, match="never"):
-        can_hold(frozenset({Condition(q, BELOW)}), frozenset().union(*(leaf.assumptions for leaf in leaves)))
+        can_hold(frozenset({Condition(q, BELOW)}), frozenset().union(*(assumed.assumptions for assumed in listed)))
 
 
 def test_one_function_does_for_all_averages() -> None:

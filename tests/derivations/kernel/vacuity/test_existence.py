@@ -22,7 +22,7 @@ from giantsteps.derivations.kernel.limits import (
     name_limit,
     taylor,
 )
-from giantsteps.derivations.kernel.search.leaves import define
+from giantsteps.derivations.kernel.search.assumptions import define
 from giantsteps.derivations.kernel.statements import AtLeast, Condition, Demand, Equation, Ground, Refused, Tends
 from giantsteps.derivations.kernel.terms import any_value, derivative
 from giantsteps.derivations.kernel.theorem import Theorem
@@ -30,7 +30,7 @@ from giantsteps.derivations.kernel.vacuity import existence
 from giantsteps.derivations.kernel.vacuity.established import asked_by, established
 from giantsteps.derivations.language.expectation import Expectation
 from giantsteps.derivations.language.named_functions import sigma, sigma_prime, weight_energy
-from tests.shared.leaves import above, said, taken
+from tests.shared.assumptions import above, said, taken
 
 x, y, z, t, hole = sp.symbols("x y z t hole", real=True)
 d, n, p = sp.symbols("d n p", positive=True)
@@ -360,8 +360,8 @@ def test_a_slope_is_taken_where_what_moves_along_does_not_jump(moves: sp.Expr, a
     """Of Q := x^2, by way of E[exp(-y^2 z^2)] with y := w/4 and w by way of x."""
     w = sp.Symbol("w", real=True)
     names = (define(y, w / 4, "a name"), define(w, moves, "what moves"))
-    leaves = (define(Q, x**2, "a square"), without_trace(sp.exp(-(y**2) * z**2), c), *names)
-    equation = ring(leaves, Equation(Q, x**2), (ONE, ZERO, ZERO, ZERO))
+    listed = (define(Q, x**2, "a square"), without_trace(sp.exp(-(y**2) * z**2), c), *names)
+    equation = ring(listed, Equation(Q, x**2), (ONE, ZERO, ZERO, ZERO))
     if allowed:
         established(slope((equation,), x, rate, "dQ/dx"))
     else:
@@ -401,8 +401,8 @@ def test_one_function_that_is_held_is_enough_in_an_exponent() -> None:
 def test_parity_and_a_value_at_one_place_hold_no_function() -> None:
     """E[d sigma(z/d)] -> E[z sigma'(0)] = 0, for a function that is zero at zero, and for an odd one."""
     expansion = taylor((), sigma, 1, z, d)
-    for leaf in (taken(sigma(ZERO), ZERO), instantiate((taken(sigma(-x), -sigma(x), x),), {x: ZERO})):
-        left, right = leaf.statement.left, leaf.statement.right  # type: ignore[union-attr]
-        zero = leaf if right == ZERO else ring((leaf,), Equation(left, ZERO), (HALF,))
+    for assumed in (taken(sigma(ZERO), ZERO), instantiate((taken(sigma(-x), -sigma(x), x),), {x: ZERO})):
+        left, right = assumed.statement.left, assumed.statement.right  # type: ignore[union-attr]
+        zero = assumed if right == ZERO else ring((assumed,), Equation(left, ZERO), (HALF,))
         assert left == sigma(ZERO)
         established(average_limit((rewrite((expansion, zero)),), (z,)))

@@ -20,7 +20,7 @@ from giantsteps.derivations.kernel.limits import (
     limit_unique,
     taylor,
 )
-from giantsteps.derivations.kernel.search.leaves import define
+from giantsteps.derivations.kernel.search.assumptions import define
 from giantsteps.derivations.kernel.statements import (
     Assumption,
     AtLeast,
@@ -40,7 +40,7 @@ from giantsteps.derivations.kernel.vacuity.growth import averages_exist_where
 from giantsteps.derivations.language.expectation import Expectation
 from giantsteps.derivations.language.named_functions import sigma, sigma_prime
 from giantsteps.derivations.language.normal_probabilities import OwensT
-from tests.shared.leaves import said, taken
+from tests.shared.assumptions import said, taken
 
 x, y, z, t, hole = sp.symbols("x y z t hole", real=True)
 c, d, m = sp.symbols("c d m", positive=True)
@@ -248,8 +248,8 @@ def test_a_limit_that_has_a_name_is_no_formula() -> None:
 def test_functions_that_are_said_by_way_of_each_other_have_no_formula() -> None:
     """f is g' and g is f + x, of which one at most is put in: else there is no end to it."""
     links = (taken(f(x), sigma_prime(x), x), taken(sigma(x), f(x) + x, x), taken(f(x), STEEP, x))
-    for leaves in (links[:2], links):
-        assumptions = frozenset().union(*(link.assumptions for link in leaves))
+    for listed in (links[:2], links):
+        assumptions = frozenset().union(*(link.assumptions for link in listed))
         in_full(sigma(z) + sigma_prime(t) + f(y), formulas_of(assumptions, True))
     slope = define(f(x), sigma_prime(x) - y, "a slope, but for a constant", x)
     of_slope = taken(sigma_prime(x), k(x, y), x), define(k(x, y), f(x) + y, "and back", x, y)

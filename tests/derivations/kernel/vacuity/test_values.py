@@ -230,9 +230,9 @@ def test_as_many_values_as_there_are_variables_are_any_values() -> None:
     assert not met(first - last - sp.Rational(1, 9) - sp.Abs(rest))
 
 
-def test_leaves_of_one_name_have_an_order() -> None:
-    leaves = [Assumption(Ground.HYPOTHESIS, "one name", Equation(a, value), "") for value in (b, ONE)]
-    assert meanings_in(frozenset(leaves)) == {a: ONE}
+def test_assumptions_of_one_name_have_an_order() -> None:
+    listed = [Assumption(Ground.HYPOTHESIS, "one name", Equation(a, value), "") for value in (b, ONE)]
+    assert meanings_in(frozenset(listed)) == {a: ONE}
     # A definition comes first, whatever a hypothesis is called.
     defined = Assumption.definition(b, Equation(b, x), "a name")
     said = Assumption(Ground.HYPOTHESIS, "a", Equation(b, 1 + y**2), "")

@@ -21,9 +21,10 @@ from giantsteps.numerics.saddle_point.letters.density import (
     with_letters,
 )
 from giantsteps.numerics.saddle_point.letters.many_letters import LetterTable, Ratios, errors, held_means, respond
-from giantsteps.numerics.saddle_point.level import Regime, solve_on
+from giantsteps.numerics.saddle_point.level import solve_on
 from giantsteps.numerics.saddle_point.profile import profile
 from giantsteps.numerics.saddle_point.ridge import solve
+from giantsteps.numerics.saddle_point.ridgeless import Regime
 
 MODEL = Model(
     activation("tanh"), activation("sin(2*z)"), alpha=1.5, beta=1.0, ridge=0.1, spike=1.2, bulk=1.1, alignment=0.9

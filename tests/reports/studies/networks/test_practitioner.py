@@ -120,8 +120,8 @@ def test_the_texts_name_the_best_and_the_worst_by_what_they_say() -> None:
         best, *_, hurt, _, _, measured = (one.found for one in says(pairs))
         assert "erf is best: 0.050 at eta = 0.5, from 0.100 without a step; relu is last with 0.400" in best
         assert "the step gains erf most, 50% of its error" in best
-        assert "so it is for 6 of 6 pairs" in hurt
-        assert f"a factor of {large.hurts_from:.1f};" in hurt
+        assert "this holds for 6 of 6 pairs" in hurt
+        assert f"at least {large.hurts_from:.1f} times the best rate;" in hurt
         assert "the worst is erf learning sin: 3.0 times the error of no step" in hurt
         assert "1.0 and 4.0 standard errors away" in measured
 

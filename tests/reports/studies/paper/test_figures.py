@@ -171,7 +171,7 @@ def test_the_lines_of_figure_6_are_three_theories_at_the_width_of_the_networks_a
     for label, error in (("own", own.test_error), ("orthogonal", special)):
         # Ten digits of a difference in per cent.
         off = 100.0 * (error / plain.test_error - 1.0)
-        assert found[2, f"{label} less isotropic, {name}"].y[k] == pytest.approx(off, abs=1e-6)
+        assert found[2, f"{label} minus isotropic, {name}"].y[k] == pytest.approx(off, abs=1e-6)
 
 
 @pytest.mark.parametrize("name", LETTERS)
@@ -182,7 +182,7 @@ def test_the_marks_of_figure_6_are_networks_and_their_straight_line_in_1_over_d(
     assert (found[1, name].y[place], found[1, name].error[place]) == pytest.approx((large.mean, large.error), **SAME)
     theory = giantsteps.solve(lettered(name, alpha))
     at_150, at_300 = theory.at_width(150).test_error, theory.at_width(300).test_error
-    end = found[2, f"networks extrapolated less isotropic, {name}"]
+    end = found[2, f"networks extrapolated minus isotropic, {name}"]
     # off = a + b/d at both dimensions has a = 2 off(300) - off(150).
     off = 2.0 * (large.mean / at_300 - 1.0) - (small.mean / at_150 - 1.0)
     error = ((2.0 * large.error / at_300) ** 2 + (small.error / at_150) ** 2) ** 0.5
@@ -264,7 +264,7 @@ def swapped(panel: int, one: str, other: str) -> Callable[[Plotted], Plotted]:
 
 
 THEORY, LOWER, UPPER = "isotropic theory, {}", r"lower bound: $b_1\mu_0 + b_2\kappa\mu_1$", r"upper bound: $b\,\mu_0$"
-ALPHA0, ENDS = "isotropic theory, alpha0 = {}", "networks extrapolated less isotropic, {1}"
+ALPHA0, ENDS = "isotropic theory, alpha0 = {}", "networks extrapolated minus isotropic, {1}"
 SAYS: dict[int, Callable[[Plotted], tuple[Statement, ...]]] = {
     1: after_step.says_1, 2: after_step.says_2, 3: along_spike.says_3, 4: spikes.says_4, 5: spikes.says_5,
     6: letters.says_6, 7: along_spike.says_7,
@@ -279,7 +279,7 @@ TURNS: tuple[tuple[int, str, Callable[[Plotted], Plotted]], ...] = (
     (2, "tanh/sin: the lowest error", scaled(1, ALPHA0.format("20"), 0.5)),
     (2, "tanh/sin: at initialisation", scaled(1, ALPHA0.format("0"), 0.1)),
     (2, "tanh/sin: a trained first layer", scaled(1, r"$\alpha_0 = \infty$", 9.0)),
-    (2, "tanh/sin: networks differ", scaled(2, "networks less isotropic, alpha0 = 0.5", -1.0)),
+    (2, "tanh/sin: networks differ", scaled(2, "networks minus isotropic, alpha0 = 0.5", -1.0)),
     (3, "the upper bound is achieved", scaled(1, along_spike.points_of("upper"), 0.5)),
     (3, "is the nearer one", swapped(1, LOWER, UPPER)),
     (3, "no test error is lower", scaled(1, LOWER, 3.0)),

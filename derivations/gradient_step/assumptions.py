@@ -1,4 +1,4 @@
-"""The leaves of the gradient step's theorems: what its quantities mean, its setting, and what it takes on trust."""
+"""The assumptions of the theorems on the gradient step: definitions, the setting, and hypotheses."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from giantsteps.derivations.gradient_step import symbols as s
 from giantsteps.derivations.kernel.algebra import instantiate, rewrite
 from giantsteps.derivations.kernel.calculus import logarithm
 from giantsteps.derivations.kernel.limits import limit_compose, limit_exponential, limit_rational, name_limit
+from giantsteps.derivations.kernel.search.assumptions import define, hypothesis, in_model, lemma
 from giantsteps.derivations.kernel.search.goals import concluded
-from giantsteps.derivations.kernel.search.leaves import define, hypothesis, in_model, lemma
 from giantsteps.derivations.kernel.search.steps import equal, rewritten, value
 from giantsteps.derivations.kernel.statements import Equation, sides
 from giantsteps.derivations.kernel.theorem import Theorem

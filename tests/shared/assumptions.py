@@ -1,4 +1,4 @@
-"""Leaves of the tests' own: what is taken without proof, for the rules to work on."""
+"""Assumptions of the tests' own, for the rules to work on."""
 
 from __future__ import annotations
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from giantsteps.numerics.bulk.atoms import SpectralMeasure, of_matrix
+from giantsteps.numerics.bulk.given_bulk import SpectralMeasure, of_matrix
 
 
 def random_bulk(p: int, d: int, seed: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -1,4 +1,4 @@
-"""The leaves of the bounds: what the target and its approximations are, and what the theory takes on trust."""
+"""The assumptions of the bounds: the target, its approximations, and the hypotheses of the theory."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from giantsteps.derivations.free_energy.along_spike import mu0, mu1
 from giantsteps.derivations.free_energy.sample_energy import LABEL_MOMENTS, TEACHER, over_label
 from giantsteps.derivations.kernel.algebra import rewrite
 from giantsteps.derivations.kernel.limits import limit_order
+from giantsteps.derivations.kernel.search.assumptions import in_model
 from giantsteps.derivations.kernel.search.averages import averages_expanded
-from giantsteps.derivations.kernel.search.leaves import in_model
 from giantsteps.derivations.kernel.search.steps import rewritten
 from giantsteps.derivations.kernel.statements import AtLeast, Equation, Tends, sides
 from giantsteps.derivations.kernel.theorem import Theorem

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import sympy as sp
 
-from giantsteps.derivations.equivalence import conditional as equivalence
-from giantsteps.derivations.equivalence import spike_coefficients
+from giantsteps.derivations.equivalence import conditional_coefficients
+from giantsteps.derivations.equivalence import equivalent_map as equivalence
 from giantsteps.derivations.equivalence import symbols as s
+from giantsteps.derivations.kernel.search.assumptions import define
 from giantsteps.derivations.kernel.search.averages import by_stein
-from giantsteps.derivations.kernel.search.leaves import define
 from giantsteps.derivations.kernel.search.steps import value
 from giantsteps.derivations.language.expectation import Expectation, expand_expectations
 from giantsteps.derivations.language.named_functions import sigma, sigma_prime, sigma_second
@@ -27,7 +27,7 @@ def with_activation(expression: sp.Expr, activation: sp.Expr) -> sp.Expr:
 def test_coefficients_of_a_cubic_by_hand() -> None:
     # sigma = z^3 at x = b + sqrt(c) z, b = r kappa: E x^3 = b^3 + 3 b c, E[z x^3]/sqrt(c) = 3 b^2 + 3 c (both by Wick)
     b = s.r * s.kappa
-    results = spike_coefficients.coefficients().results
+    results = conditional_coefficients.coefficients().results
     assert sp.expand(with_activation(results[s.mu0], s.z**3) - (b**3 + 3 * b * s.c)) == 0
     assert sp.expand(with_activation(results[s.mu1], s.z**3) - (3 * b**2 + 3 * s.c)) == 0
     # what is left of x^3 = ... + 3 b c (z^2 - 1) + c^(3/2) (z^3 - 3 z): 9 b^2 c^2 * 2 + 6 c^3
@@ -50,6 +50,6 @@ def test_stein_removes_powers_of_z() -> None:
 
 
 def test_mehler_ends_at_the_variance() -> None:
-    results = spike_coefficients.hermite_series().results
+    results = conditional_coefficients.hermite_series().results
     linear = s.hermite_coefficients[1] ** 2
     assert sp.expand(results[s.pair_covariance].subs(s.correlation, 1) - linear - results[s.mu2_square]) == 0

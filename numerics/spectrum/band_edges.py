@@ -1,4 +1,4 @@
-"""The support of the spectrum: a scan of the axis for bands, each edge then solved for.
+"""The bands of the spectrum and their edges: a scan of the axis for bands, each edge then solved for.
 
 An edge is a point where z, as a function of g along the real branch outside the support, turns back: it is solved for
 as such, to rounding, and not read off the density. No band is missed: the share of eigenvalues below a point, known

@@ -12,11 +12,11 @@ import functools
 import sympy as sp
 
 from giantsteps.derivations.bulk import symbols as s_bulk
-from giantsteps.derivations.gradient_step.constants import first_coefficient
+from giantsteps.derivations.gradient_step.alignment import first_coefficient
 from giantsteps.derivations.kernel.algebra import differentiate, instantiate, rewrite
 from giantsteps.derivations.kernel.limits import name_limit, taylor
+from giantsteps.derivations.kernel.search.assumptions import define, in_model, proved
 from giantsteps.derivations.kernel.search.averages import averages_expanded
-from giantsteps.derivations.kernel.search.leaves import define, in_model, proved
 from giantsteps.derivations.kernel.search.steps import named, rewritten
 from giantsteps.derivations.kernel.statements import Equation
 from giantsteps.derivations.language.derivation import Derivation

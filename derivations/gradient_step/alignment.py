@@ -1,5 +1,4 @@
-r"""The constants of Result 3.1 and what follows for the alignment (Section 3.1, equations (10) and (12) of arXiv
-2402.04980).
+r"""The alignment of Result 3.1 and the constants in it (Section 3.1, equations (10) and (12) of arXiv 2402.04980).
 
 h1 = E[z sigma] is the mean of sigma'; h1_check = E[(sigma' - h1)^2] is a sum over Hermite coefficients; the alignment
 grows with the batch.
@@ -13,12 +12,12 @@ import sympy as sp
 from sympy.core.relational import Relational
 
 from giantsteps.derivations.gradient_step import symbols as s
-from giantsteps.derivations.gradient_step.leaves import H1, H1_STAR, H2_STAR
+from giantsteps.derivations.gradient_step.assumptions import H1, H1_STAR, H2_STAR
 from giantsteps.derivations.gradient_step.spike import OF_THE_SPIKE, spike
 from giantsteps.derivations.kernel.algebra import congruence, instantiate, order, rewrite
 from giantsteps.derivations.kernel.averages import stein
+from giantsteps.derivations.kernel.search.assumptions import define, proved
 from giantsteps.derivations.kernel.search.averages import averages_expanded, slope_at
-from giantsteps.derivations.kernel.search.leaves import define, proved
 from giantsteps.derivations.kernel.search.steps import equal, named_slope, value
 from giantsteps.derivations.kernel.statements import AtLeast
 from giantsteps.derivations.kernel.theorem import Theorem

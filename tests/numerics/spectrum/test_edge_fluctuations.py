@@ -12,7 +12,7 @@ from giantsteps.numerics.experiments.ensembles import Sizes, spiked_random_featu
 from giantsteps.numerics.models.model import Model, ReadoutGroup
 from giantsteps.numerics.spectrum.axis import Axis
 from giantsteps.numerics.spectrum.density import equations_of, spectrum
-from giantsteps.numerics.spectrum.edges import edge_law
+from giantsteps.numerics.spectrum.edge_fluctuations import edge_law
 from tests.shared.spectrum_family import drawn
 
 TWO = (ReadoutGroup(1.0, 0.5), ReadoutGroup(-0.5, 0.5, 1.3))

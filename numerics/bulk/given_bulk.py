@@ -1,4 +1,4 @@
-"""A bulk given by a law nu(varrho, tau, pi) of finitely many atoms: equations (18)-(24) of Result 3.3 as they stand.
+"""A bulk given by a law nu(varrho, tau, pi) of finitely many atoms: equations (18)-(24) of Result 3.3 as printed.
 
 varrho is an eigenvalue of W W^T, tau = sqrt(d) f.v and pi = sqrt(d) f.theta_perp the components of its right singular
 vector f along the spike and along the target's other direction, |theta_perp| = 1. With S = ridge + D + C varrho

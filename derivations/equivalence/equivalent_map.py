@@ -15,7 +15,7 @@ import functools
 import sympy as sp
 
 from giantsteps.derivations.equivalence import symbols as s
-from giantsteps.derivations.equivalence.spike_coefficients import (
+from giantsteps.derivations.equivalence.conditional_coefficients import (
     MU0,
     MU1,
     MU2,
@@ -26,14 +26,14 @@ from giantsteps.derivations.equivalence.spike_coefficients import (
     mu0_of,
     received,
 )
-from giantsteps.derivations.gradient_step.leaves import WIDTH
+from giantsteps.derivations.gradient_step.assumptions import WIDTH
 from giantsteps.derivations.gradient_step.spike import counted
 from giantsteps.derivations.kernel.algebra import congruence, instantiate, rewrite, ring
 from giantsteps.derivations.kernel.averages import rotate
 from giantsteps.derivations.kernel.limits import limit_rational, name_limit, taylor
+from giantsteps.derivations.kernel.search.assumptions import define, in_model, proved
 from giantsteps.derivations.kernel.search.averages import averages_expanded, slope_at
 from giantsteps.derivations.kernel.search.goals import concluded, limit_of
-from giantsteps.derivations.kernel.search.leaves import define, in_model, proved
 from giantsteps.derivations.kernel.search.steps import equal, named_slope, rewritten, value
 from giantsteps.derivations.kernel.statements import Equation, sides
 from giantsteps.derivations.kernel.theorem import Theorem

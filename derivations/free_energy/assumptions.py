@@ -1,5 +1,4 @@
-r"""The leaves of the replica computation: lemmas of Gaussian integrals and matrices of rank one, and what it takes on
-trust.
+r"""The assumptions of the replica computation: lemmas on Gaussian integrals and rank-one matrices, and its hypotheses.
 
 A matrix is known by its forms and its determinant: the lemmas speak of these numbers alone, so that they hold for any
 number of replicas, neurons and modes.
@@ -12,12 +11,12 @@ import functools
 import sympy as sp
 
 from giantsteps.derivations.free_energy import symbols as s
-from giantsteps.derivations.gradient_step.leaves import REPEATED
+from giantsteps.derivations.gradient_step.assumptions import REPEATED
 from giantsteps.derivations.kernel.algebra import congruence, instantiate, order, rewrite
 from giantsteps.derivations.kernel.averages import average, linear, rotate
 from giantsteps.derivations.kernel.calculus import logarithm
+from giantsteps.derivations.kernel.search.assumptions import define, hypothesis, in_model, lemma
 from giantsteps.derivations.kernel.search.averages import expansion
-from giantsteps.derivations.kernel.search.leaves import define, hypothesis, in_model, lemma
 from giantsteps.derivations.kernel.search.steps import value
 from giantsteps.derivations.kernel.statements import AtLeast, Equation, Tends, sides
 from giantsteps.derivations.kernel.theorem import Theorem
@@ -113,7 +112,7 @@ SADDLE = hypothesis(
 
 EQUIVALENCE = hypothesis("Result 3.2", Equation(of_network(_t), _t), "result-3-2.same-test-error", _t)
 
-# What each of the names above is by its leaf, and n equal terms.
+# The meanings of the names above, and n equal terms.
 _KNOWN = (PRODUCT, SHERMAN_MORRISON, DETERMINANT, MANY_VARIABLES, SYMMETRY, SADDLE, EQUIVALENCE)
 OPERATIONS = {sides(theorem.statement)[0].func: theorem for theorem in _KNOWN} | {repeated: REPEATED}
 

@@ -14,8 +14,8 @@ from giantsteps.derivations.language.derivation import Step, eq, ge
 
 def define(name: sp.Expr, meaning: sp.Expr, reference: str, *universal: sp.Symbol) -> Theorem:
     """name := meaning."""
-    leaf = Assumption.definition(name, Equation(name, meaning), reference, *universal)
-    return assume((), leaf)
+    assumed = Assumption.definition(name, Equation(name, meaning), reference, *universal)
+    return assume((), assumed)
 
 
 def in_model(name: str, statement: Equation | AtLeast | Tends, reference: str, *universal: sp.Symbol) -> Theorem:

@@ -14,9 +14,9 @@ from sympy.core.relational import Relational
 from giantsteps.derivations.equivalence import symbols as s
 from giantsteps.derivations.gradient_step.hermite_tensors import hermite
 from giantsteps.derivations.kernel.algebra import instantiate, order, rewrite
+from giantsteps.derivations.kernel.search.assumptions import define, proved
 from giantsteps.derivations.kernel.search.averages import averages_expanded, by_stein, slope_at
 from giantsteps.derivations.kernel.search.goals import concluded
-from giantsteps.derivations.kernel.search.leaves import define, proved
 from giantsteps.derivations.kernel.search.steps import equal, named_slope, rewritten, value
 from giantsteps.derivations.kernel.statements import AtLeast, Equation
 from giantsteps.derivations.kernel.theorem import Theorem
