@@ -5,7 +5,7 @@
     3. Krawczyk's test shows one (T, tau) in a box (`newton`), and the rest is linear (`saddle_point`). That there is
        none outside of the box is the theorem of the ledger that `ONLY` names.
 
-The double-precision solution only says where to look. Built for one group, ridge > 0, on the isotropic bulk with rows
+The double-precision solution only says where to look. Supported for one group, ridge > 0, on the isotropic bulk with rows
 of equal norm, or on a network's own bulk (`certificates.network`); activations and targets
 analytic in a strip and growing like a power, or polynomials between breakpoints. On a network's own bulk the box holds
 one solution of all equations, those of the resolvent included, and nothing is shown of what lies outside of it.

@@ -6,7 +6,7 @@ Templates link to `#name` wherever `name` may stand; which page that is, is know
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from itertools import groupby
 from pathlib import Path
@@ -49,7 +49,7 @@ from giantsteps.reports.page.views import (
 )
 from giantsteps.reports.text.anchors import anchor
 from giantsteps.reports.text.ledger_markdown import MEANINGS
-from giantsteps.reports.text.mathematics import mathml
+from giantsteps.reports.text.mathematics import mathml, said_of
 from giantsteps.reports.text.prose import heading, prose
 from giantsteps.reports.text.public_names import PublicName, linked, public_names
 from giantsteps.reports.text.words import ASSUMPTIONS, MARKS, ORIGINS
@@ -315,7 +315,9 @@ def _others(material: Material, claims: Sequence[ClaimView]) -> list[Page]:
 def _assumptions(ledger: Ledger) -> list[Page]:
     """The assumptions of theorems and claims, and pages of their own for definitions, which are half of them."""
     trusted, meanings = "assumptions.html", "definitions.html"
-    listed = {kind: list(group) for kind, group in groupby(grounds(ledger), lambda one: one.kind)}
+    told = [replace(one, statements=said_of(one.statements)) for one in grounds(ledger)]
+    told = [one for one in told if one.statements or one.kind != "definition"]
+    listed = {kind: list(group) for kind, group in groupby(told, lambda one: one.kind)}
     counts = [(kind, len(found), meanings if kind == "definition" else trusted) for kind, found in listed.items()]
     known = {entry.claim.id for entry in ledger.entries}
 

@@ -19,7 +19,7 @@ from giantsteps.reports.page.described import (
 )
 from giantsteps.reports.page.sources import SLIDES, by_source, document, document_of
 from giantsteps.reports.text.anchors import anchor
-from giantsteps.reports.text.mathematics import mathml
+from giantsteps.reports.text.mathematics import mathml, says_nothing
 from giantsteps.reports.text.prose import prose
 from giantsteps.reports.text.words import caught_lines, theorem_line
 from giantsteps.verify.checks.evaluate import ABSOLUTE
@@ -236,9 +236,13 @@ def _step_views(
         number = str(first) if first == last else f"{first}–{last}"
         return StepView(number, Markup(""), Markup(""), (), *where)
 
-    for number, step in enumerate(derivation.steps, 1):
+    number = 0
+    for step in derivation.steps:
         settled = outcomes[position : position + len(step.obligations)]
         position += len(step.obligations)
+        if says_nothing(step.formula):
+            continue
+        number += 1
         place = shown.get(step, ("", ""))
         if pending and place != where:
             yield reference()

@@ -24,9 +24,12 @@ _CONNECTIVES = frozenset("∧∨⇒⇔;,")
 _RELATIONS = frozenset("=≤≥<>≠≈→∼≡∈")
 _SUMS = frozenset("+-−±∓")
 _OPENING, _CLOSING = frozenset("([{⟨⌊⌈"), frozenset(")]}⟩⌋⌉")
+# Names of operators that carry their scripts above and below.
+LIMITS = frozenset({"lim", "inf", "sup", "min", "max"})
+PRIMES = frozenset("\u2032\u2033\u2034\u2057")
 # A script is set at 0.71 of the size of what carries it.
 _SCRIPT = 0.71
-_ROWS = frozenset({"math", "mrow", "mstyle", "mtd", "msqrt", "mpadded"})
+ROWS = frozenset({"math", "mrow", "mstyle", "mtd", "msqrt", "mpadded"})
 
 
 def in_lines(formula: Element) -> Element:
@@ -140,7 +143,7 @@ def _fine_pieces(items: Sequence[Element], limit: float) -> Iterator[list[Elemen
 def _pieces(items: Sequence[Element], signs: frozenset[str], *, after: bool = False) -> list[list[Element]]:
     """The row cut before (or after) each of these signs that stands between operands, outside of brackets."""
     found: list[list[Element]] = [[]]
-    for item, depth, operand_before in _scanned(items):
+    for item, depth, operand_before in scanned(items):
         here = item.tag == "mo" and (item.text or "") in signs and depth == 0 and operand_before
         if here and not after and found[-1]:
             found.append([])
@@ -154,7 +157,7 @@ def _factors(items: Sequence[Element]) -> list[list[Element]]:
     """A summand cut before each fraction, and between brackets; a function stays with its argument."""
     found: list[list[Element]] = [[]]
     previous: Element | None = None
-    for item, depth, operand_before in _scanned(items):
+    for item, depth, operand_before in scanned(items):
         whole = previous is not None and (_bracketed(previous) or previous.tag in ("mfrac", "msqrt"))
         starts = item.tag in ("mfrac", "msqrt", "msub", "msup", "msubsup", "mi", "mrow")
         if depth == 0 and operand_before and found[-1] and starts and (whole or item.tag == "mfrac"):
@@ -164,7 +167,7 @@ def _factors(items: Sequence[Element]) -> list[list[Element]]:
     return found
 
 
-def _scanned(items: Sequence[Element]) -> Iterator[tuple[Element, int, bool]]:
+def scanned(items: Sequence[Element]) -> Iterator[tuple[Element, int, bool]]:
     """Each element with the depth of brackets around it, and whether what stands before it is an operand."""
     depth, operand = 0, False
     for item in items:
@@ -175,7 +178,7 @@ def _scanned(items: Sequence[Element]) -> Iterator[tuple[Element, int, bool]]:
         depth = max(depth - closes, 0)
         yield item, depth, operand
         depth += bool(text) and text in _OPENING
-        operand = item.tag != "mo" or closes
+        operand = item.tag != "mo" or closes or text == "!"
 
 
 def _bracketed(item: Element) -> bool:
@@ -192,11 +195,13 @@ def _fitted(element: Element, limit: float) -> Element:
     """The element with whatever it holds cut into lines of at most `limit`."""
     if width(element) <= limit or element.tag in ("mo", "mi", "mn", "mtext", "mspace", "mtable"):
         return element
-    if element.tag in _ROWS:
+    if element.tag in ROWS:
         first = 1 if _bracketed(element) else 0
         last = len(element) - first
         inner = [_fitted(child, limit - 2 * first) for child in element[first:last]]
         found = lines(inner, limit - 2 * first)
+        for sign in (element[0], element[-1]) if first and len(found) > 1 else ():
+            sign.attrib.pop("stretchy", None)
         body = found[0].items if len(found) == 1 else [_table(found)]
         element[:] = [*element[:first], *body, *element[last:]]
         return element

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from giantsteps.reports.text.mathematics import said_of
 from giantsteps.reports.text.words import (
     ASSUMPTIONS,
     by_fiat,
@@ -90,7 +91,9 @@ def _assumptions(document: Mapping[str, Any], chapters: Sequence[Chapter]) -> st
     known = {claim["id"] for claim in document["claims"]}
     lines = ["# Assumptions of the theorems", "", f"{_GENERATED} All claims: [README.md](README.md)."]
     for kind, plural in ASSUMPTIONS.items():
-        listed = [assumed for assumed in document["leaves"] if assumed["kind"] == kind]
+        of_kind = [assumed for assumed in document["leaves"] if assumed["kind"] == kind]
+        listed = [assumed | {"statements": said_of(assumed["statements"])} for assumed in of_kind]
+        listed = [assumed for assumed in listed if assumed["statements"] or kind != "definition"]
         lines += ["", f"## {plural.capitalize()}: {len(listed)}"]
         for assumed in listed:
             lines += ["", "; ".join(assumed["names"]) if kind != "definition" else "", ""]

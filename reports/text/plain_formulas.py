@@ -15,6 +15,7 @@ _SIGNS = {
     r"\times": "×", r"\ldots": "...", r"\dots": "...", r"\quad": "  ", r"\varrho": "ϱ", r"\varphi": "φ",
     r"\varpi": "ϖ", r"\varsigma": "ς", r"\varepsilon": "ε", r"\epsilon": "ϵ", r"\phi": "ϕ", r"\vartheta": "ϑ",
     r"\,": " ", r"\:": " ", r"\;": " ", r"\!": "", "\\ ": " ", "\\\\": "; ", "&": " ", "{": "", "}": "", "~": " ",
+    r"\prod": "∏",
 }  # fmt: skip
 _ACCENTS = {r"\hat": "\u0302", r"\tilde": "\u0303", r"\check": "\u030c", r"\bar": "\u0304", r"\overline": "\u0304"}
 _STYLES = {r"\mathbb": "DOUBLE-STRUCK", r"\mathsf": "SANS-SERIF", r"\mathcal": "SCRIPT", r"\mathbf": "BOLD"}
@@ -186,6 +187,6 @@ def _tidy(text: str) -> str:
     """Spaces as in print: none inside brackets, none behind a sign, one around the rest."""
     text = re.sub(r"\s+", " ", text).strip()
     text = re.sub(r"([(\[{⟨]) | ([)\]}⟩,;])", lambda found: found[1] or found[2], text)
-    text = re.sub(r"(^|[(\[{,=≤≥≠→/] ?)- ", r"\1-", text)
+    text = re.sub(r"(^|[(\[{,=<>≤≥≠→/∧] ?)- ", r"\1-", text)
     text = re.sub(r",(?=\S)", ", ", text)
     return re.sub(r"_\{[^{}]*\}", lambda script: script[0].replace(" ", ""), text)

@@ -11,7 +11,7 @@ from functools import lru_cache
 from xml.etree import ElementTree
 from xml.etree.ElementTree import Element
 
-from giantsteps.reports.text.formula_lines import NAMES
+from giantsteps.reports.text.formula_lines import LIMITS, NAMES, PRIMES
 
 
 class MarkupError(ValueError):
@@ -99,8 +99,15 @@ def _row(element: Element, size: int) -> str:
     children = list(element)
     if len(children) > 1 and all(child.tag == "mi" and child.get("mathvariant") == "normal" for child in children):
         return f"op({string(''.join(child.text or '' for child in children))})"  # Var, letter by letter
-    inner = " ".join(_math(child, size) for child in children)
-    if len(children) > 1 and _stretches(children[0], _OPENING) and _stretches(children[-1], _CLOSING):
+    pieces: list[str] = []
+    for child in children:
+        if pieces and child.tag == "mi" and child.text in PRIMES:
+            pieces[-1] = f"attach({pieces[-1]}, t: {_math(child, SCRIPT)})"
+        else:
+            pieces.append(_math(child, size))
+    inner = " ".join(pieces)
+    closed = len(children) > 1 and (children[-1].tag == "mtable" or _stretches(children[-1], _CLOSING))
+    if closed and _stretches(children[0], _OPENING):
         return f"lr({inner})"
     return inner
 
@@ -135,12 +142,9 @@ def _named(sign: str) -> str:
 def _sign(element: Element, size: int) -> str:
     text = (element.text or "").strip("\u2061\u2062\u200b")
     if len(text) > 1:
-        limits = ", limits: #true" if element.get("movablelimits") == "true" or text in _LIMITS else ""
+        limits = ", limits: #true" if element.get("movablelimits") == "true" or text in LIMITS else ""
         return f"op({string(text)}{limits})"
     return _named(text)
-
-
-_LIMITS = frozenset({"lim", "inf", "sup", "min", "max"})
 
 
 def _number(element: Element, size: int) -> str:
@@ -197,6 +201,7 @@ _ELEMENTS: Mapping[str, Callable[[Element, int], str]] = {
     "mspace": _space,
     "mfrac": _fraction,
     "msqrt": _root,
+    "mroot": lambda element, size: f"root({_math(element[1], SCRIPT)}, {_math(element[0], size)})",
     "msub": _attached("b"),
     "msup": _attached("t"),
     "msubsup": _attached("b", "t"),

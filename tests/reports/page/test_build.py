@@ -148,3 +148,13 @@ def test_the_trial_of_the_networks_is_computed_from_the_measurements() -> None:
     assert 'href="study-network-trial.html#study-network-trial"' in files["network.html"]
     moved = [replace(row, reports=dict.fromkeys(row.reports, row.reports["isotropic"])) for row in rows]
     assert network_trial.page(moved).tables[0].rows[0][2] == "not seen"
+
+
+def test_no_formula_of_a_page_has_a_name_of_the_kernel_or_says_nothing() -> None:
+    names = {"repeated", "sumoverreplicas", "traceexponent", "priorexponent", "sampleexponent", "updatedform", "moved"}
+    for name, html in pages_of(whole_site()).items():
+        for formula in re.findall(r"<math.*?</math>", html, re.DOTALL):
+            shown = re.sub(r"<[^>]*>|\s", "", formula)
+            assert not [word for word in names if word in shown], (name, shown)
+            left, *others = shown.split("=")
+            assert others != [left], (name, shown)

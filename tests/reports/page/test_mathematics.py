@@ -11,7 +11,7 @@ from latex2mathml.converter import convert
 
 from giantsteps.reports.page.described import least_length
 from giantsteps.reports.text.formula_lines import NAMES
-from giantsteps.reports.text.mathematics import MathError, mathml
+from giantsteps.reports.text.mathematics import MathError, mathml, says_nothing
 from giantsteps.reports.text.prose import heading, prose
 from giantsteps.verify.claims.index import all_claims
 from giantsteps.verify.ledger.document import statement_latex
@@ -117,7 +117,44 @@ def test_brackets_that_fence_anyway_carry_no_attributes() -> None:
         "<math><msup><mrow><mo>(</mo><mfrac><mi>a</mi><mi>b</mi></mfrac><mo>)</mo></mrow><mn>2</mn></msup>"
         "<mo>+</mo><msub><mi>q</mi><mn>1</mn></msub></math>"
     )
+    # A bracket that may grow takes the room of its largest form: around what is low it may not.
+    assert mathml(r"\left(d - 1\right) c").count('stretchy="false"') == 2
+    assert mathml(r"\left(\sum_{i=1}^{n} x\right)").count("stretchy") == 0
     # Brackets of their own size, and signs that need not be fences, say so.
     assert mathml("f(x) < 1").count('stretchy="false"') == 2
     assert "&lt;" in mathml("f(x) < 1")
     assert mathml(r"\left. x\right|").count("stretchy") == 2
+
+
+def test_a_sign_is_unary_behind_a_relation_or_a_bracket() -> None:
+    unary, binary = '<mo form="prefix">\u2212</mo>', "<mo>\u2212</mo>"
+    assert unary in mathml("x = - y")
+    assert unary in mathml(r"\left(- \frac{a}{2} + b\right)")
+    assert binary in mathml("x - y")
+    assert binary in mathml("J! - 1")
+    assert binary in mathml(r"\left(x\right) - 1")
+
+
+def test_primes_stand_beside_what_they_mark_and_are_no_scripts() -> None:
+    assert mathml(r"\mu_0'(x)").startswith("<math><msub><mi>μ</mi><mn>0</mn></msub><mi>′</mi><mo")
+    assert mathml(r"\sigma'^{2}") == "<math><msup><mrow><mi>σ</mi><mi>′</mi></mrow><mn>2</mn></msup></math>"
+    assert mathml(r"\frac{g'}{h}") == "<math><mfrac><mrow><mi>g</mi><mi>′</mi></mrow><mi>h</mi></mfrac></math>"
+
+
+def test_the_name_of_a_function_leaves_no_gap_before_its_bracket() -> None:
+    assert "<mi>erf</mi>" in mathml(r"\operatorname{erf}{\left(x \right)}")
+    assert "<mo>lim</mo>" in mathml(r"\lim_{x \to 0} y")
+
+
+@pytest.mark.parametrize(
+    ("equation", "nothing"),
+    [
+        (r"q_1-\psi^2 = q_{1} - \psi^{2}", True),
+        (r"\left(r^{+}\right)^{2} = (r^{+})^{2}", True),
+        (r"V_{1}' = V_{1}", False),
+        (r"a \leq a", False),
+        ("a = b = a", False),
+    ],
+)
+def test_an_equation_of_two_sides_written_alike_says_nothing(equation: str, nothing: bool) -> None:
+    assert says_nothing(equation) is nothing

@@ -69,6 +69,8 @@ def test_a_line_has_the_value_of_its_formula(seed: int) -> None:
         (r"\inf_{\lambda}\varepsilon_g \leq \mathbb{E}_{z}\left[z^{10} g^{2}(z)\right]", "inf_λ ε_g ≤ 𝔼_z[z¹⁰ g²(z)]"),
         (r"e^{- \frac{x^{2}}{2}}", "e^(-x²/2)"),
         (r"\hat{V}_1 \mu_{1,2}(\kappa) \mathsf{g}", "V̂₁ μ_{1,2}(κ) 𝗀"),
+        (r"a \geq - b \wedge - c < - d", "a ≥ -b ∧ -c < -d"),
+        (r"\prod_{i=1}^{n} x", "∏_{i=1}ⁿ x"),
     ],
 )
 def test_a_formula_as_a_reader_writes_it(latex: str, line: str) -> None:

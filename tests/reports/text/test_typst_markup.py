@@ -53,7 +53,9 @@ def letters(node: object) -> str:
     [
         (r"\frac{a}{b+1}", "frac", "ab+1"),
         (r"\sqrt{x}", "root", "x"),
+        (r"\sqrt[4]{x}", "root", "4x"),
         (r"V_{1}^{2}", "attach", "V21"),
+        (r"\mu_{0}'(x)", "attach", "μ0′(x)"),
         (r"\hat{\psi}", "accent", "ψ"),
         (r"\left(\frac{a}{b}\right)", "lr", "(ab)"),
         (r"\left|{x}\right|", "lr", "|x|"),
