@@ -20,7 +20,9 @@ noise + E[y^2] for the noise.
 
 The error estimate has two parts. The derivative by D_h in all places differs from the one by D by its error of order
 h^2. That of D is smaller by some (h/size)^2, and is taken to be 0.0005 of it. Errors of values count over h: the error
-estimate of the solution, rounding, and |l| |G| at the solution, where G is what rounding leaves of the equations.
+estimate of the solution, rounding, and |l| |G| at the solution, where G is what rounding leaves of the equations. For
+several groups, whose C may be nearly singular, three times the change by shorter steps in the second derivatives of
+Gamma is added.
 """
 
 from __future__ import annotations
@@ -53,7 +55,7 @@ _STEP = 1e-3
 # formulas, R a sixth of the size.
 _SMALLER = 5e-4
 # Of the size of C: steps below that are rounding.
-_LEAST_SHARE = 1e-3
+_LEAST_SHARE = 1e-2
 # Rounding of a value beside 1 + its size.
 _ROUNDING = 1e-15
 # Places of the differences, and weights of the orders four and two.
@@ -206,7 +208,7 @@ class _Point:
 
     @cached_property
     def _multipliers(self) -> list[Array]:
-        """l by differences of order four, and of order two."""
+        """l by differences of order four, and of order two; for several groups again by steps a third as long in J."""
         system, here = self.place.system, self.here
         scales = system.scales(here.output)
         places, *weights = _BOTH_SIDES
@@ -220,10 +222,12 @@ class _Point:
             shifts = [system.widened(shift) for shift in np.diag(_STEP * scales)]
             errors = np.array([[self.place.error(self.x + k * shift) for shift in shifts] for k in places])
             by_x = [weight @ errors / (_STEP * scales) for weight in np.array(weights)]
+        kinds = [(weights[0], by_x[0], share), (weights[1], by_x[1], share)]
+        kinds += [(weights[0], by_x[0], share / 3.0)] if system.table.groups > 1 else []
         found = []
-        for weight, slope in zip(weights, by_x, strict=True):
+        for weight, slope, length in kinds:
             # Rows and columns are brought to the size of one.
-            jacobian = here.jacobian_by(list(zip(places, weight, strict=True)), share) * scales
+            jacobian = here.jacobian_by(list(zip(places, weight, strict=True)), length) * scales
             rows = np.abs(jacobian).max(axis=1)
             try:
                 found.append(np.linalg.solve((jacobian / rows[:, None]).T, slope * scales) / rows)
@@ -256,13 +260,13 @@ class _Point:
         moved = [self._moved(model.changed(**{name: value + k * step}), refine) for k in places]
         gaps = np.array([there.gap(self.x) for there in moved])
         errors = np.array([there.error(self.x) for there in moved])
-        found, rough = (
+        found, rough, *shorter = (
             float(weight @ (errors - gaps @ multiplier)) / step
-            for weight, multiplier in zip(np.array(weights), self._multipliers, strict=True)
+            for weight, multiplier in zip(np.array([*weights, weights[0]]), self._multipliers, strict=False)
         )
         lost = self.solution.error_estimate + _ROUNDING * (1.0 + abs(self.solution.test_error))
         lost += float(np.abs(self._multipliers[0]) @ np.abs(self.here.gap))
-        estimate = _SMALLER * abs(found - rough) + lost / step
+        estimate = _SMALLER * abs(found - rough) + lost / step + 3.0 * sum(abs(found - other) for other in shorter)
         if not math.isfinite(estimate):
             raise ModelError(f"the derivative in {name} is out of reach of double precision: {model.described()}")
         return Derivative(found, estimate)
