@@ -10,7 +10,7 @@ unexport PYTHONDONTWRITEBYTECODE
 # Each process starts with half of the list (worksteal), so that neighbours share what they build.
 ONE_THREAD := OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 MKL_NUM_THREADS=1
 
-.PHONY: report test portable thorough lint types drift theorems kernel bench mutants fuzz browser figure check clean
+.PHONY: report test portable thorough lint types drift theorems kernel bench mutants fuzz browser documents check clean
 
 report: $(INSTALLED)  ## derive, verify and render everything into build/report/
 	$(BIN)/giantsteps report --profile $(PROFILE)
@@ -57,8 +57,8 @@ fuzz: $(INSTALLED)  ## random command lines and certificates against the contrac
 browser: $(INSTALLED)  ## look at the pages of build/report in headless Chromium (or of the committed ledger)
 	$(BIN)/python -m pytest -m browser tests/reports/page/test_browser.py -s -rs
 
-figure: $(INSTALLED)  ## draw the figure of the README again
-	$(BIN)/python -m benchmarks.readme_figure
+documents: $(INSTALLED)  ## draw the pictures of the README and the tutorial, and write the reference (docs/api), again
+	$(BIN)/python -m benchmarks.documents
 
 check: test lint types drift
 

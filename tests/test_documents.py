@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import shlex
 import subprocess
@@ -16,13 +17,18 @@ import pytest
 from giantsteps.reports.command_line.cli import COMMANDS, cli, named
 from giantsteps.reports.command_line.misuse import examples_in
 from giantsteps.reports.studies.speed import DATA, bars
-from tests.shared.documents import PAGES, ROOT, Sample, differs, links, python_examples, samples, shell
+from tests.shared.documents import PAGES, ROOT, Sample, differs, links, python_session, samples, shell
 
 TEXTS = {path: path.read_text(encoding="utf-8") for path in PAGES}
 README = TEXTS[ROOT / "README.md"]
 # What two pages print alike is run once.
 SAMPLES = list(dict.fromkeys(sample for text in TEXTS.values() for sample in samples(text)))
-PYTHON = [(path.name, code) for path, text in TEXTS.items() for code in python_examples(text)]
+# The reference has transcripts, which tests/reports/text/test_api_pages.py runs.
+PYTHON = {
+    path.relative_to(ROOT).as_posix(): code
+    for path, text in TEXTS.items()
+    if "api" not in path.parts and (code := python_session(text))
+}
 # Slow: three dimensions of simulation.
 SLOW = "giantsteps compare"
 
@@ -66,19 +72,24 @@ def test_samples_that_differ_are_told_apart() -> None:
     assert differs(["residual  4e-16"], ["residual  3e-16"]) == ""
 
 
-@pytest.mark.parametrize(("page", "block"), PYTHON, ids=[page for page, _ in PYTHON])
-def test_the_python_of_the_pages_gives_what_it_says(page: str, block: str) -> None:
+@pytest.mark.parametrize("page", PYTHON)
+def test_the_python_of_the_pages_gives_what_it_says(page: str, tmp_path: Path) -> None:
     code, expected = [], []
-    for line in block.splitlines():
+    for line in PYTHON[page].splitlines():
         words, _, comment = line.partition("  # ")
         if comment:
             expected.append(comment.strip())
-            code.append(f"print(repr({words.strip()}))")
+            code.append(f"print(repr(({words.strip()})))")
         else:
             code.append(words)
-    assert len(expected) >= 2
+    assert expected
     done = subprocess.run(
-        [sys.executable, "-W", "error", "-c", "\n".join(code)], cwd=ROOT, capture_output=True, text=True, timeout=60
+        [sys.executable, "-W", "error", "-c", "\n".join(code)],
+        cwd=tmp_path,
+        env=os.environ | {"MPLBACKEND": "agg", "PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        timeout=120,
     )
     assert (done.returncode, done.stderr) == (0, "")
     for comment, printed in zip(expected, done.stdout.splitlines(), strict=True):
@@ -86,18 +97,41 @@ def test_the_python_of_the_pages_gives_what_it_says(page: str, block: str) -> No
         assert re.fullmatch(pattern, printed), (comment, printed)
 
 
-def test_every_page_is_linked_from_the_readme_and_every_link_leads_somewhere() -> None:
-    assert {path.relative_to(ROOT).as_posix() for path in PAGES[1:]} <= set(links(README))
-    for path, text in TEXTS.items():
-        for link in links(text):
-            assert (path.parent / link).exists(), f"{path.name} links to {link}"
+def test_every_page_is_reached_from_the_readme_and_every_link_leads_somewhere() -> None:
+    reached, ahead = set(), [ROOT / "README.md"]
+    while ahead:
+        page = ahead.pop()
+        reached.add(page)
+        for link in links(TEXTS[page]):
+            place = (page.parent / link).resolve()
+            assert place.exists(), f"{page.name} links to {link}"
+            ahead += [place] if place in TEXTS and place not in reached else []
+    assert reached == set(PAGES)
+
+
+def test_every_claim_that_a_page_links_to_is_there() -> None:
+    found = [
+        (page.parent / file, claim, anchor)
+        for page, text in TEXTS.items()
+        for claim, file, anchor in re.findall(r"\[`([^`]+)`\]\(([^)#\s]*ledger/claims/[^)#\s]+)#([^)\s]+)\)", text)
+    ]
+    assert len(found) > 40
+    for file, claim, anchor in found:
+        assert f"\n## {claim}\n" in file.read_text(encoding="utf-8")
+        assert anchor == claim.replace(".", "").lower()
+
+
+def test_the_pictures_of_the_tutorial_are_those_that_its_lines_save() -> None:
+    tutorial = TEXTS[ROOT / "docs" / "tutorial.md"]
+    shown = {link.removeprefix("figures/") for link in links(tutorial) if link.endswith(".svg")}
+    assert shown == set(re.findall(r'savefig\("(.*?)"\)', tutorial))
 
 
 def test_the_readme_is_two_screens_and_shows_examples() -> None:
     # Two screens: some 45 lines each at the width of a page.
     assert README.count("\n") <= 90
     assert samples(README)
-    assert {"README.md", "library.md"} <= {page for page, _ in PYTHON}
+    assert {"README.md", "docs/tutorial.md", "docs/howto/learning_curve.md"} <= set(PYTHON)
 
 
 def test_the_figure_of_the_readme_is_the_one_of_the_report() -> None:
@@ -151,3 +185,38 @@ def sweep_file() -> str:
     shown = HELP["sweep"].split("A sweep file:\n")[1].split("\n\n")[0]
     shown = shown.replace(':200"', ':8"').replace(':100"', ':5"')
     return "\n".join(line.strip() for line in shown.splitlines())
+
+
+_MODEL = "--activation tanh --target sin --alpha 1.5 --beta 1 --ridge 0.1"
+_SPIKE = f"{_MODEL} --spike 1 --bulk 1 --alignment 0.8"
+DOCUMENTS = (
+    f"solve {_MODEL} --alpha0 2 --eta 3 --certify --digits 20",
+    f"solve {_SPIKE.replace('1.5', '1.5:1.51')} --certify",
+    f"solve {_SPIKE.replace('sin', 'sign')} --loss logistic",
+    f"simulate {_SPIKE} --dimension 40 --seeds 2",
+    f"compare {_SPIKE} --dimensions 20,40 --seeds 2",
+    f"bounds {_MODEL} --alpha0 2 --eta 3 --optimise-eta",
+    f"spectrum {_SPIKE} --simulate 40",
+    "activation relu",
+)
+
+
+def keys_of(document: object) -> set[str]:
+    """The keys of a JSON document on all levels, but for the parameters of the command."""
+    if isinstance(document, dict):
+        inner = (keys_of(value) for key, value in document.items() if key != "parameters")
+        return set(document).union(*inner)
+    return set().union(*map(keys_of, document)) if isinstance(document, list) else set()
+
+
+@pytest.mark.parametrize("command", DOCUMENTS, ids=lambda words: words[:60])
+def test_every_key_of_a_document_is_in_the_reference(command: str, tmp_path: Path) -> None:
+    done = shell(f"giantsteps {command} --json --quiet", tmp_path)
+    page = TEXTS[ROOT / "docs" / "api" / "json.md"]
+    common, own = (
+        page.split(f"## {part}\n")[1].split("\n## ")[0] for part in ("In every document", command.split()[0])
+    )
+    described = set(re.findall(r"`([^`]+)`", common + own))
+    if command.startswith("compare"):  # each of its simulations is a document of simulate
+        described |= set(re.findall(r"`([^`]+)`", page.split("## simulate\n")[1].split("\n## ")[0]))
+    assert keys_of(json.loads(done.stdout)) - described == set()

@@ -68,7 +68,14 @@ class Breakpoint:
 class Activation:
     """A function of one real variable, real and finite on the whole line, with E|sigma(z)| finite under N(0, 1).
 
-    Build it with `activation(text)` or `Activation.checked(expression)`; the plain constructor checks lazily.
+    expression: the tree of the formula.
+
+    Build it with `activation(text)`, or with `Activation.checked(expression)`; the plain constructor checks lazily.
+    Call it with a number or an array.
+
+    >>> relu = giantsteps.activation("relu")
+    >>> relu(np.array([-1.0, 2.0]))
+    array([0., 2.])
     """
 
     expression: Expression
@@ -227,10 +234,16 @@ def panel_interval(panel: Panel, bits: int = 64) -> Interval:
 
 
 def activation(text: str | Activation) -> Activation:
-    """The activation with the formula `text`; an `Activation` is returned unchanged.
+    """The activation written as `text`; one that is built already is returned as it is.
 
-    Raises ExpressionError for text outside the language, for a function that is not real and finite on the whole line
-    (or if this cannot be decided), and if E|sigma(z)| is infinite for z ~ N(0, 1).
+    text: a formula in z, or the name of a function of docs/model.md. Names of PyTorch, JAX and Keras are known.
+
+    Raises ExpressionError, in one sentence, for text outside the language, for a function that is not real and finite
+    on the whole line (or not decidably so), and where E|sigma(z)| is infinite under a standard Gaussian.
+
+    >>> sigma = giantsteps.activation("z*exp(-z**2/2)")
+    >>> sigma.parity, float(sigma(1.0))
+    ('odd', 0.60653...)
     """
     if isinstance(text, Activation):
         return text

@@ -41,11 +41,21 @@ _SHALLOW = 1e-14
 class Best(Shown):
     """The least test error over some numbers of a model.
 
-    values: the numbers where it is, with `model` and `solution` there; an infinite ridge (the error falls towards the
-    upper bound as the ridge grows, and no ridge does better) has none of both. gradient: the slopes that are left;
-    none where a number is at an end of the scan that has no derivative. minima: every minimum found inside the scan,
-    with its test error. at_end: the numbers that are at an end of the scan, beyond which the error may be less.
     A local minimum in double precision: nothing certifies that a scan saw every dip.
+
+    values: the numbers where it is; the ridge may be infinite (no ridge does better than the upper bound).
+    test_error: the least one.
+    error_estimate: that of the solution there.
+    converged: whether there is a solution there.
+    at_end: the numbers that are at an end of the scan, beyond which the error may be less.
+    minima: every minimum found inside the scan, with its test error.
+    gradient: the slopes that are left; none where there is no derivative.
+    model: the model there; None at infinite ridge.
+    solution: the solution there; None at infinite ridge.
+
+    >>> best = giantsteps.best(model, over="ridge")
+    >>> best.values["ridge"], best.at_end
+    (0.15200..., ())
     """
 
     values: Point
@@ -101,9 +111,17 @@ def best(
 ) -> Best:
     """The numbers `over` of least test error, the others as in the model: eta or spike, ridge, or both.
 
-    eta is scanned from 0 to 30 and the spike from 0 to 10, or to `largest`, in `points` places; the ridge from 1e-6 to
-    1e6 and compared with the limit of infinite ridge. Raises ModelError for a number that the model does not have, and
-    where steps have rates of their own.
+    The ridge is scanned from 1e-6 to 1e6 and compared with the limit of infinite ridge. Raises ModelError for a number
+    that the model does not have, and where steps have rates of their own.
+
+    model: the problem; its own values of the numbers play no part.
+    over: one or several of eta, spike and ridge.
+    largest: the end of the scan of eta (30) or of the spike (10), which begins at 0.
+    points: the places of that scan.
+
+    >>> found = giantsteps.best(trained, over=("eta", "ridge"))
+    >>> found.values["eta"], found.at_width(500).test_error
+    (2.3085..., 0.13089...)
     """
     for name in over:
         if name == "eta":

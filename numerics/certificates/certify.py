@@ -5,8 +5,8 @@
     3. Krawczyk's test shows one (T, tau) in a box (`newton`), and the rest is linear (`saddle_point`). That there is
        none outside of the box is the theorem of the ledger that `ONLY` names.
 
-The double-precision solution only says where to look. Supported for one group, ridge > 0, on the isotropic bulk with rows
-of equal norm, or on a network's own bulk (`certificates.network`); activations and targets
+The double-precision solution only says where to look. Supported for one group, ridge > 0, on the isotropic bulk with
+rows of equal norm, or on a network's own bulk (`certificates.network`); activations and targets
 analytic in a strip and growing like a power, or polynomials between breakpoints. On a network's own bulk the box holds
 one solution of all equations, those of the resolvent included, and nothing is shown of what lies outside of it.
 """
@@ -59,12 +59,18 @@ class Imprecise(BallError):
 
 @dataclass(frozen=True, repr=False, eq=False)
 class Certificate(Shown):
-    """A certificate of the saddle point of a model; if it is not certified, `status` says why.
+    """What is certain about the saddle point of a model.
 
-    box: a box of (V1, V2) that contains the only solution, by the claim `only_by`. With a network's own bulk it is a
-    box of (V1, V2, b1, b2), without b1 if b1 = 0, that contains exactly one solution. contraction < 1: the Krawczyk
-    bound on the box. balls: enclosures of V1, V2, m, zeta, psi, q1, q2, test_error, training_error (and chi) as flint
-    balls, at `bits` bits of quadrature.
+    model: the problem.
+    status: "certified", or why nothing is.
+    box: (V1, V2) that holds the only solution, by the claim `only_by`; on a network's own bulk (V1, V2, b1, b2), or
+        without b1 = 0, that holds exactly one.
+    contraction: the Krawczyk bound in the box, < 1.
+    balls: enclosures of V1, V2, m, zeta, psi, q1, q2, test_error and training_error (and chi) as flint balls.
+    bits: the bits of the quadrature.
+
+    >>> giantsteps.certify(model).digits
+    22
     """
 
     model: Model
@@ -145,9 +151,16 @@ def certain_digits(ball: Ball) -> int:
 @accepts(model=model_of)
 @alone
 def certify(model: Model, digits: int = 12) -> Certificate:
-    """Certify the saddle point of a model, with at least `digits` digits of the test error if possible.
+    """The certificate of a model: a box that holds the solution, and enclosures of the errors and order parameters.
 
-    The doubles of the model are exact binary rationals. Does not raise if the model cannot be certified.
+    model: the problem: square loss, one readout group, one spike direction, rows of equal norm and ridge > 0. Every
+        double is read as the binary rational that it is.
+    digits: the digits of the test error to aim at.
+
+    Never raises for what could not be certified: `status` of the certificate says why.
+
+    >>> giantsteps.certify(model).texts()["test_error"]
+    '[0.1258656085337792743506 +/- 2.99e-23]'
     """
     why = unsupported(model)
     if why:

@@ -76,10 +76,20 @@ class Estimate:
 
 @dataclass(frozen=True, repr=False)
 class Simulation(Shown):
-    """K independent experiments at dimension d.
+    """Independent experiments at dimension d.
 
-    `model` is the Model (or Network) at the realised ratios n/d, p/d, n0/d and group fractions; compare with the theory
-    at these. `samples` holds (name, one value per seed); with several groups a name has indices: "m[0]", "q1[0,1]".
+    kind: srf, network or equivalent.
+    dimension: d.
+    seeds: the number K of experiments.
+    sizes: n, p and n0.
+    model: the Model (or Network) at the realised ratios n/d, p/d, n0/d and group fractions: evaluate the theory there,
+        not at the ratios asked for.
+    samples: (name, one value per seed); names carry the groups where there are several: "m" or "m[0]", "q1" or
+        "q1[0,1]".
+
+    >>> run = giantsteps.simulate(model, dimension=100, seeds=3)
+    >>> run.sizes.n, len(run.values("m"))
+    (150, 3)
     """
 
     kind: str

@@ -50,20 +50,29 @@ def _per_step(name: str, value: object) -> PerStep:
 
 @dataclass(frozen=True, repr=False)
 class Network(Problem):
-    """A two-layer network that takes a gradient step of rate eta = eta~ d on n0 = alpha0 d samples (Section 2.2).
+    """A two-layer network that takes a gradient step of rate eta d on n0 = alpha0 d samples (Section 2.2).
 
-    `eta` is eta~. `steps` steps are made on fresh samples, or with `same_batch` two on the same samples; alpha0 and eta
-    are one number for all steps, or one per step. The readout starts at a0 = u/sqrt(p), where u = 1_p or the weight of
-    the neuron's group. Rows start with |w| = 1, or with `gaussian_rows` at w ~ N(0, I/d). The biases of the groups are
-    added after the steps. `noise` is the variance of the label noise in all steps and for the readout. `loss` is the
-    loss of the readout; the steps use the square loss. The activation need not be odd.
+    activation, target: sigma and g, as text or from `giantsteps.activation`. The step is taken, not modelled: sigma
+        need not be odd.
+    alpha, beta, ridge: of the readout, as for `Model`.
+    alpha0, eta: samples of a step per dimension, n0/d, and learning rate over d: one number, or one per step.
+    noise: the variance of the label noise, in all steps and for the readout.
+    gaussian_rows: whether rows start at w ~ N(0, I/d) in place of |w| = 1.
+    overlap: the mean of w_i.w_j over pairs of initial rows (`overlapping_rows`); the theory of a model does not cover
+        it.
+    steps: the number of steps, each on fresh samples.
+    readout: groups of neurons with the initial readout a0 = u/sqrt(p); their biases are added after the step.
+    same_batch: whether two steps are taken on the same samples.
+    loss: the loss of the readout; a step takes the square loss.
 
-    `overlap` is the mean of w_i.w_j over pairs of initial rows (`overlapping_rows`); the theory of a model assumes 0.
-
-    Weights, biases, eta and alpha0 are 0 or from LEAST_SIZE to MOST_SIZE in size; alpha, beta and noise are at most
-    MOST_SIZE; the ridge and the least values of alpha, beta and noise are as for a Model.
+    Weights, biases, eta and alpha0 are 0 or from LEAST_SIZE to MOST_SIZE in size, alpha, beta and noise at most
+    MOST_SIZE, the ridge and the least values of alpha, beta and noise as for a Model.
 
     Raises SimulationError for a parameter out of range.
+
+    >>> network = giantsteps.Network("tanh", "sin", alpha=1.5, beta=1, ridge=0.1, alpha0=2, eta=3)
+    >>> network.model().alignment
+    0.79365...
     """
 
     activation: Activation

@@ -17,11 +17,17 @@ class ModelError(ValueError):
 class ReadoutGroup:
     """Neurons that share one value of the initial readout (Appendix D of arXiv 2402.04980).
 
-    weight u: the argument of the activation is u r kappa + bias + sqrt(bulk) z, where r is the model's spike.
-    fraction: the share pi of the neurons. bulk: None means the model's, or after a gradient step the bulk of a step u
-    times as long (`Model.bulks`). For a spike of rank s, u and kappa are vectors of R^s and u kappa is their scalar
-    product: further_weights are u_2, ..., u_s. bulk_error: the uncertainty of a computed bulk, as
-    `Model.given_uncertainty`.
+    weight: u; the argument of the activation is u r kappa + bias + sqrt(bulk) z, with r the model's spike.
+    fraction: pi, the share of the neurons.
+    bulk: c of the group; None takes the model's, or after a gradient step that of a step u times as long
+        (`Model.bulks`).
+    bias: b of the group.
+    further_weights: u_2, ..., u_s for a spike of s directions, where u and kappa are vectors.
+    bulk_error: how far a bulk that was computed may be off, as `Model.given_uncertainty`.
+
+    >>> halves = (giantsteps.ReadoutGroup(1.0, 0.5), giantsteps.ReadoutGroup(-0.5, 0.5))
+    >>> giantsteps.solve(model.changed(readout=halves)).m
+    array([2.0651..., 1.7899...])
     """
 
     weight: float = 1.0

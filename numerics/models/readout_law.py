@@ -19,7 +19,16 @@ FARTHEST = 9.0
 
 @dataclass(frozen=True)
 class ReadoutLaw:
-    """The law of the readout weight u: "normal", N(0, scale^2), or "uniform" on [-scale, scale], with scale > 0."""
+    """A density of initial readouts u, in the limit of many values.
+
+    name: "normal", N(0, scale^2), or "uniform", on [-scale, scale].
+    scale: > 0.
+
+    Raises ModelError for another name or scale.
+
+    >>> giantsteps.solve(model.changed(readout=giantsteps.ReadoutLaw("normal", 0.8))).test_error
+    0.12760...
+    """
 
     name: str = "normal"
     scale: float = 1.0

@@ -86,24 +86,37 @@ class OrderParameters(Overlaps):
 
 @dataclass(frozen=True, repr=False, eq=False)
 class Solution(Shown):
-    """The saddle point of a model: order parameters and errors for its loss and readout.
+    """The saddle point of a model, with the loss and the readout that it has.
 
-    test_error: E(g - f)^2 on new inputs, label noise excluded, equation (25). training_error: the mean squared residual
-    on the n labels. For another loss both are that loss per sample, E l(y, omega) on new labels and E l(y, prox).
-    Then mean_squared_error is E(g - omega)^2; classification_error is P(sign omega != g), for targets in {-1, 1};
-    energy is (alpha/beta) E l(y, prox) + (ridge/2) sum_a q2_a, the minimum divided by p; parameter_error is the
-    relative change of the order parameters and all other numbers on the last finer rule.
+    model: the problem.
+    test_error: E(g - f)^2 on new inputs, label noise excluded, equation (25); with another loss E l(y, omega) on new
+        labels.
+    training_error: the mean squared residual of the n labels; with another loss E l(y, prox).
+    order_parameters: m, zeta, psi, q1, q2, V1, V2 (and chi) by group, equation (17).
+    residual: max over all unknowns of |x - F(x)|/(1 + |x|).
+    error_estimate: how far the test error may be off, an estimate and no bound: what a finer rule along the spike moved
+        it by, the error of the integrals across it, rounding times the condition of the equations, and what the errors
+        of the averages in a gradient step do to it (`numerics.saddle_point.map_uncertainty`).
+    converged: whether it is a solution; do not use its numbers otherwise.
+    status: "converged", or what to do.
+    iterations: of the solver.
+    refine: how often the rule along the spike was refined.
+    bulk: the equivalent that it was solved with, where that was not the model's own.
+    map_error: the part of the estimate that comes from the averages of a gradient step.
+    width: None for the limit, else the finite width.
+    widened: the function behind `at_width`.
+    differentiated: the function behind `gradient`.
+    mean_squared_error: with another loss: E(g - omega)^2.
+    classification_error: with another loss, for targets in {-1, 1}: P(sign omega != g).
+    energy: with another loss: (alpha/beta) E l(y, prox) + (ridge/2) sum_a q2_a, the minimum over p.
+    parameter_error: with another loss: how far all numbers, beside 1 + their size, moved on the last finer rule.
+    letters: for a density of readout weights the finest rules, with psi by letter; zeta and psi are totals over all
+        neurons there, and the other order parameters have no entries.
+    digits: None for double precision; else all numbers are of mpmath, and error_estimate is what a coarser rule says.
 
-    residual: max over all unknowns of |x - F(x)|/(1 + |x|). error_estimate: an estimate, not a bound. It is the sum of
-    the change of the test error on a finer rule along the spike, the error of the integrals across it, rounding times
-    the condition of the equations, and the effect of errors of the averages in a gradient step
-    (`numerics.saddle_point.map_uncertainty`), which is `map_error`. `refine`: how often the rule along the spike was
-    refined. `bulk`: the equivalent used, if it was not the model's own. `width`: None for the limit, else the width;
-    `widened` and `differentiated` are the functions behind `at_width` and `gradient`. `letters`:
-    for a density of readout weights the finest rules, with psi by letter; zeta and psi are then totals over all
-    neurons, and the other order parameters are empty. `digits`: if digits were requested, all numbers are mpmath
-    numbers with so many digits, and error_estimate comes from a coarser rule. `status` says what a user can do; a
-    solution with converged False must not be used.
+    >>> solution = giantsteps.solve(model)
+    >>> solution.m, solution.at_width(1000).test_error
+    (array([0.99813...]), 0.12606...)
     """
 
     model: Model
@@ -188,8 +201,10 @@ class Solution(Shown):
     def gradient(self, *names: str) -> dict[str, Derivative]:
         """d test_error/d(a number of the model) by name, with error estimates: `gradient("eta", "ridge")`.
 
-        Without names of all numbers that have a derivative. By implicit differentiation of the saddle point, through
-        the gradient steps too (`numerics.saddle_point.gradient`). Raises ModelError for what has none.
+        By implicit differentiation of the saddle point, through the gradient steps too
+        (`numerics.saddle_point.gradient`). Raises ModelError for what has no derivative.
+
+        names: numbers of the model; without names all that have a derivative.
         """
         if self.differentiated is None:
             raise ModelError("a gradient is supported in double precision: use solve(model).gradient()")

@@ -59,12 +59,23 @@ _MOST_GAPS = 30
 class Spectrum(Shown):
     """The limiting spectrum of Phi^T Phi/p.
 
-    edges: the intervals of the support; the last end is infinite if the variance of the features is unbounded.
-    x, density, cumulative: (N,), with the ends of every interval; cumulative is the share of eigenvalues below x,
-    including the atom. below_resolution: the share of positive eigenvalues below the first x, if the support reaches 0.
-    mass: atom_at_zero + below_resolution + the integral of the density; it is 1 up to mass_error, the difference of the
-    integral from the cumulative shares. mean_error: the relative error of the mean eigenvalue. outliers: eigenvalues of
-    size p. detached: isolated eigenvalues of O(1).
+    edges: the intervals of the support, the last end infinite where the features are unbounded in variance.
+    atom_at_zero: the share of zero eigenvalues.
+    outliers: eigenvalues of size p: n times `per_sample` plus `correction`.
+    detached: isolated eigenvalues of O(1).
+    x: (N,), points of every interval with its ends.
+    density: (N,), at these points.
+    cumulative: (N,), the share of eigenvalues below x, atom included.
+    below_resolution: the share of positive eigenvalues under the first x, where the support reaches 0.
+    mass: atom_at_zero plus below_resolution plus the integral of the density: 1 up to mass_error.
+    mass_error: by how much the panels of the integral differ from the cumulative shares.
+    mean_error: how far the integral of x is off the mean eigenvalue, relative.
+    converged: whether the density is complete.
+    status: "converged", or the reason.
+    model: the problem.
+
+    >>> giantsteps.spectrum(model).atom_at_zero
+    0.0
     """
 
     edges: tuple[tuple[float, float], ...]
@@ -170,7 +181,17 @@ def atom_at_zero(model: Model) -> float:
 @lru_cache(maxsize=16)
 @within_reach
 def spectrum(model: Model) -> Spectrum:
-    """Density, edges, atom and outliers of a model; its ridge, target and noise have no effect."""
+    """The limiting spectrum of Phi^T Phi/p: density, edges, atom and outliers.
+
+    model: the problem. Its ridge, target and noise play no part, except through a gradient step.
+
+    Raises ModelError for several spike directions or, with a network's own bulk, for several groups or a bias, and
+    SpectrumError for a point of the spectrum that continuation does not reach.
+
+    >>> found = giantsteps.spectrum(model)
+    >>> found.edges, found.to_dict()["outliers"][0]["per_sample"]
+    (((0.00451..., 2.47664...),), 0.23600...)
+    """
     equations = equations_of(model)
     atom = atom_at_zero(model)
     # The mean of the eigenvalues that are not zero.

@@ -109,13 +109,25 @@ def compare(
     executor: Executor | None = None,
     progress: Callable[[int], None] | None = None,
 ) -> Compared:
-    """Compare theory and simulation: simulate at each dimension, solve at the realised ratios, extrapolate in 1/d.
+    """Theory beside simulation, extrapolated to infinite dimension, with a verdict.
 
-    `progress` is called with the number of experiments done. With `learned`, theory and experiments also learn a bias.
-    If the limiting training energy has several minima, the comparison is in the basin of the lowest one, and the
-    energies of the basins are compared too.
+    Simulates at each dimension and solves at the realised ratios n/d, p/d and n0/d.
+
+    subject: the problem: a Model, or a Network.
+    dimensions: at least two values of d, for example (400, 800, 1600).
+    seeds: independent experiments at each dimension.
+    seed: the seed of all experiments.
+    kind: what is simulated, as for `simulate`.
+    learned: whether theory and experiments learn a bias beside the readout. If the limit of the training energy has
+        several minima, the basin of the lowest is compared, and so are the energies of the basins.
+    executor: runs seeds in parallel.
+    progress: called with the number of experiments done.
 
     Raises SimulationError and ModelError.
+
+    >>> found = giantsteps.compare(model, dimensions=(40, 80), seeds=2)
+    >>> found.limit["test_error"], found.report.verdict
+    (0.12586..., 'INCONCLUSIVE')
     """
     subject, kind = drawn_as(subject, kind)
     found = learned_bias(_model(subject, kind)) if learned else None

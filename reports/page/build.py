@@ -14,6 +14,7 @@ from giantsteps.reports.activation.gallery import ACTIVATIONS, card
 from giantsteps.reports.command_line.machine.kept import Kept, forget, kept_at
 from giantsteps.reports.page.described import DescribedModule, module_described
 from giantsteps.reports.page.studies import STUDIES, study_of
+from giantsteps.reports.text.documents import documents
 from giantsteps.reports.text.ledger_files import (
     COMMITTED_JSON,
     COMMITTED_PROFILE,
@@ -107,7 +108,9 @@ def build(
         for converted in pending_formulas:
             remember(converted.result())
         progress.step("pages")
-        material = Material(ledger, [*derivations.values()], PAPER.symbols, studies, gallery, name)
+        material = Material(
+            ledger, [*derivations.values()], PAPER.symbols, studies, gallery, documents(), document=name
+        )
         built = write(material, directory)
         progress.step("files")
     if keep is not None:

@@ -1,5 +1,5 @@
 """A page for each claim: what it states, how that is known, what would have been caught, what it rests on and who uses
-it; and what a script looks up: an index for the search, the meanings of symbols.
+it; and the meanings of symbols, which a script looks up.
 """
 
 from __future__ import annotations
@@ -13,7 +13,6 @@ from markupsafe import Markup
 
 from giantsteps.derivations.language.glossary import Entry as Symbol
 from giantsteps.derivations.language.rendering import latex
-from giantsteps.reports.page.views import ClaimView
 from giantsteps.reports.text.mathematics import mathml
 from giantsteps.reports.text.prose import prose
 from giantsteps.verify.ledger.document import statement_latex
@@ -116,34 +115,6 @@ def glyph(row: Symbol) -> Markup:
 
 
 # What a script looks up
-
-
-def search_script(views: Sequence[ClaimView], around: Mapping[str, Around]) -> str:
-    """The index of the search: of each claim its page, title, verdict, formula, and words to be found by."""
-    rows = [
-        {
-            "at": address(view.entry.claim.id),
-            "id": view.entry.claim.id,
-            "verdict": view.entry.verdict.value,
-            "words": _words(view, around[view.entry.claim.id]),
-        }
-        for view in views
-    ]
-    return f"const CLAIMS = {json.dumps(rows, ensure_ascii=False, separators=(',', ':'))};\n"
-
-
-def _words(view: ClaimView, around: Around) -> str:
-    """Title, source, formula as TeX and as it is shown, and the meanings of symbols, in small letters."""
-    shown = re.sub(r"<[^>]*>", "", str(view.statement))
-    claim = view.entry.claim
-    meanings = " ".join(meaning for _, meaning, _ in around.symbols)
-    words = folded(f"{claim.id} {claim.title} {view.source} {view.entry.verdict.value} {shown} {around.tex} {meanings}")
-    return " ".join(dict.fromkeys(words.split()))  # the search asks for each word by itself
-
-
-def folded(text: str) -> str:
-    r"""Text as the search compares it: small letters, without what only sets a formula (\zeta_{1} is zeta1)."""
-    return " ".join(re.sub(r"\\(?:left|right|operatorname|mathrm)\b|[\\{}_$^]", "", text.lower()).split())
 
 
 def symbols_script(glossary: Sequence[Symbol]) -> str:

@@ -5,11 +5,13 @@ Templates link to `#name` wherever `name` may stand; which page that is, is know
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from itertools import groupby
 from pathlib import Path
+from posixpath import dirname
 from typing import Any, TypeVar
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
@@ -19,15 +21,7 @@ from giantsteps.derivations.language.glossary import Entry as Symbol
 from giantsteps.reports.activation.gallery import TARGETS, Card, percent
 from giantsteps.reports.figures.canvas import Figure
 from giantsteps.reports.measurements.study import Study
-from giantsteps.reports.page.claims import (
-    Around,
-    address,
-    folded,
-    glyph,
-    search_script,
-    surroundings,
-    symbols_script,
-)
+from giantsteps.reports.page.claims import Around, address, glyph, surroundings, symbols_script
 from giantsteps.reports.page.described import DescribedDerivation
 from giantsteps.reports.page.graph.dependencies import groups, headlines, links
 from giantsteps.reports.page.graph.drawing import svg
@@ -35,11 +29,13 @@ from giantsteps.reports.page.graph.links import SiteError as SiteError
 from giantsteps.reports.page.graph.links import linked_page, places_of, places_script, root
 from giantsteps.reports.page.misprints import coverage, misprints
 from giantsteps.reports.page.results import stated
-from giantsteps.reports.page.sources import SLIDES, by_source, document, document_of
+from giantsteps.reports.page.search import search_script
+from giantsteps.reports.page.sources import SLIDES, by_source, document
 from giantsteps.reports.page.studies import FIRST, figure_places
 from giantsteps.reports.page.trust import measures
 from giantsteps.reports.page.views import (
     ClaimView,
+    DerivationView,
     assumptions,
     claim_view,
     derivation_views,
@@ -48,10 +44,10 @@ from giantsteps.reports.page.views import (
     summary_table,
 )
 from giantsteps.reports.text.anchors import anchor
+from giantsteps.reports.text.documents import Document
 from giantsteps.reports.text.ledger_markdown import MEANINGS
 from giantsteps.reports.text.mathematics import mathml, said_of
 from giantsteps.reports.text.prose import heading, prose
-from giantsteps.reports.text.public_names import PublicName, linked, public_names
 from giantsteps.reports.text.words import ASSUMPTIONS, MARKS, ORIGINS
 from giantsteps.verify.claims.paper import PAPER
 from giantsteps.verify.ledger.assumptions import Ground, grounds
@@ -65,12 +61,41 @@ from giantsteps.verify.protocol.verdict import Verdict
 TEMPLATES = Path(__file__).parent.parent / "templates"
 # No page is larger; a chapter is cut before its items reach CUT, which leaves room for the frame around them.
 PAGE_BYTES, CUT = 500_000, 330_000
-# What the navigation of a page in a folder offers: there are hundreds of these, and the first page leads to the rest.
-NEAR = tuple(
-    f"{name}.html" for name in ("index", "claims", "derivations", "gallery", "trust", "assumptions", "symbols")
-)
+# The menu of every page: its heads, and below each the pages by the words that they are listed under.
+MENU = {
+    "Use": {
+        "index.html": "Overview",
+        "documentation.html": "Documentation",
+        "docs/api/README.html": "API",
+        "gallery.html": "Activations",
+        "examples/README.html": "Notebooks",
+    },
+    "Theory and evidence": {
+        "results.html": "Results",
+        "claims.html": "Claims",
+        "derivations.html": "Derivations",
+        "figures.html": "Figures",
+        "studies.html": "Studies",
+        "misprints.html": "Misprints",
+        "trust.html": "How far to trust this",
+        "symbols.html": "Symbols",
+    },
+}
+# Of these folders there are many pages, which no menu lists.
+UNLISTED = ("claim/", "activations/")
+# The kinds of documentation, each with what the names of its files begin with; every other one is reference.
+KINDS = {
+    "Begin": ("README", "docs/tutorial", "docs/first_ten_minutes"),
+    "How to": ("docs/howto/", "docs/practitioner"),
+    "Theory": ("docs/theory", "docs/model", "docs/several_steps", "docs/proved", "docs/second_kernel", "docs/studies"),
+    "Reference": ("docs/",),
+    "The project": ("CONTRIBUTING", "CHANGELOG"),
+}
 # Written beside the pages as they are.
-ASSETS = ("style.css", "math.css", "scripts/open.js", "scripts/find.js", "scripts/sort.js")
+ASSETS = (
+    *("style.css", "math.css", "scripts/open.js", "scripts/formulas.js", "scripts/sort.js"),
+    *("scripts/search.js", "scripts/minisearch.js"),
+)
 
 
 View = TypeVar("View")
@@ -78,7 +103,7 @@ View = TypeVar("View")
 
 @dataclass(frozen=True)
 class Page:
-    """One page: its file, its title, what stands on it, and the page of the navigation that it is listed under."""
+    """One page: its file, its title, what stands on it, and the page of the menu that it is listed under."""
 
     file: str
     title: str
@@ -95,6 +120,7 @@ class Material:
     glossary: Sequence[Symbol]
     studies: Sequence[Study] = ()
     gallery: Sequence[Card] = ()
+    documents: Sequence[Document] = ()
     # The file of the same as one document, where it is written beside the pages.
     document: str = ""
 
@@ -109,32 +135,18 @@ def site(material: Material) -> dict[str, str]:
     summary = as_json(material.ledger)
     claims = [claim_view(entry, material.derivations) for entry in material.ledger.entries]
     around = surroundings(material.ledger.entries, material.glossary)
-    library = public_names()
+    derivations = derivation_views(material.ledger, material.derivations)
     pages = [
-        _landing(material, claims, summary["mutants"]),
-        *_claims(material.ledger, claims, around, library),
-        *_derivations(material),
-        _library(claims, library),
+        _landing(material, summary["mutants"]),
+        *_documentation(material.documents, claims),
+        _results(material, claims, summary["mutants"]),
+        *_claims(material.ledger, claims, around),
+        *_derivations(derivations),
         *_others(material, claims),
     ]
-    # The pages of the navigation, each with those listed under it.
-    navigation = [
-        (page, [p for p in pages if p.group == page.file != p.file and not root(p.file)])
-        for page in pages
-        if page.file == page.group
-    ]
-    near = [(page, listed) for page, listed in navigation if page.file in NEAR]
-    layout = _environment().get_template("layout.html")
-    bare = {
-        page.file: layout.render(
-            page=page,
-            navigation=near if root(page.file) else navigation,
-            provenance=summary["provenance"],
-            root=root(page.file),
-        )
-        for page in pages
-    }
-    places = places_of(bare)
+    bare = {page.file: _framed(page, pages, summary["provenance"]) for page in pages}
+    # Headings of documents are named by their words: only links of their own page lead to these.
+    places = places_of({page.file: bare[page.file] for page in pages if page.group not in _OF_DOCUMENTS})
     # All attributes stand in double quotes: an apostrophe is itself.
     found = {file: linked_page(file, html, places).replace("&#39;", "'") for file, html in bare.items()}
     large = [f"{file} ({len(html.encode())} bytes)" for file, html in found.items() if len(html.encode()) > PAGE_BYTES]
@@ -143,12 +155,22 @@ def site(material: Material) -> dict[str, str]:
     assets = {Path(name).name: (TEMPLATES / name).read_text(encoding="utf-8") for name in ASSETS}
     scripts = {
         "places.js": places_script(places),
-        "search.js": search_script(claims, around),
+        "entries.js": search_script(material, claims, around, derivations, places),
         "symbols.js": symbols_script(material.glossary),
     }
     every = (figure for study in material.studies for figure in study.figures)
     data = {f"data/{figure.name}.csv": figure.data for figure in every if figure.data}
-    return found | assets | scripts | data
+    drawings = {file: drawn for one in material.documents for file, drawn in one.drawings.items()}
+    return found | assets | scripts | data | drawings
+
+
+def _framed(page: Page, pages: Sequence[Page], provenance: Mapping[str, Any]) -> str:
+    """A page with what stands on every page: menu, search, footer."""
+    files = {one.file for one in pages}
+    menu = {head: {file: words for file, words in part.items() if file in files} for head, part in MENU.items()}
+    near = [one for one in pages if one.group == page.group != one.file and not one.file.startswith(UNLISTED)]
+    layout = _environment().get_template("layout.html")
+    return layout.render(page=page, menu=menu, near=near, provenance=provenance, root=root(page.file))
 
 
 @cache
@@ -161,7 +183,7 @@ def _environment() -> Environment:
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
-    environment.filters |= {"prose": prose, "heading": heading, "anchor": anchor, "folded": folded, "percent": percent}
+    environment.filters |= {"prose": prose, "heading": heading, "anchor": anchor, "percent": percent}
     environment.filters["formula"] = lambda latex: Markup(mathml(latex, block=True))
     environment.globals |= {"marks": MARKS, "origins": ORIGINS}
     return environment
@@ -172,27 +194,66 @@ def _page(file: str, title: str, group: str = "", template: str = "", /, **conte
     return Page(file, title, Markup(_environment().get_template(template or file).render(**context)), group or file)
 
 
-def _landing(material: Material, claims: Sequence[ClaimView], mutants: Any) -> Page:
-    entries = material.ledger.entries
-    findings = [e for e in entries if e.claim.role is Role.PRINTED and e.verdict is Verdict.REFUTED]
+def _landing(material: Material, mutants: Any) -> Page:
     return _page(
         "index.html",
         "Overview",
-        entries=entries,
-        results=stated(claims),
-        paper_figure=material.first,
-        has_figures=bool(figure_places(material.studies)),
-        by_source=source_table(material.ledger),
-        summary=summary_table(material.ledger),
-        verdicts=[v.value for v in Verdict],
+        claims=len(material.ledger.entries),
+        picture=next((file for one in material.documents for file in one.drawings), ""),
+        known={one.file for one in material.documents},
         meanings=MEANINGS,
         mutants=mutants,
         counts=material.ledger.summary,
-        findings=by_source(findings),
         document=material.document,
+        proved=proved_given(material.ledger),
+    )
+
+
+def _results(material: Material, claims: Sequence[ClaimView], mutants: Any) -> Page:
+    findings = [e for e in material.ledger.entries if e.claim.role is Role.PRINTED and e.verdict is Verdict.REFUTED]
+    return _page(
+        "results.html",
+        "Results",
+        results=stated(claims),
+        by_source=source_table(material.ledger),
+        summary=summary_table(material.ledger),
+        verdicts=[v.value for v in Verdict],
+        mutants=mutants,
+        counts=material.ledger.summary,
+        findings=by_source(findings),
         had=document(PAPER.name).had,
         proved=proved_given(material.ledger),
     )
+
+
+_CODE = re.compile("<code>([^<]*)</code>")
+_OF_DOCUMENTS = ("documentation.html", "docs/api/README.html", "examples/README.html")
+
+
+def _documentation(documents: Sequence[Document], claims: Sequence[ClaimView]) -> list[Page]:
+    """The list of documents by kind, and each as a page of the menu entry that it belongs to.
+
+    The name of a claim leads to the claim.
+    """
+    anchors = {view.entry.claim.id: view.anchor for view in claims}
+
+    def led(found: re.Match[str]) -> str:
+        return f'<a href="#{anchors[found[1]]}">{found[0]}</a>' if found[1] in anchors else found[0]
+
+    kinds: dict[str, list[Document]] = {kind: [] for kind in KINDS}
+    groups: dict[str, list[Document]] = {group: [] for group in _OF_DOCUMENTS}
+    for one in documents:
+        group = next((g for g in _OF_DOCUMENTS[1:] if one.file.startswith(dirname(g) + "/")), _OF_DOCUMENTS[0])
+        groups[group].append(one)
+        if group == _OF_DOCUMENTS[0]:
+            kinds[next(kind for kind, begins in KINDS.items() if one.file.startswith(begins))].append(one)
+    groups[_OF_DOCUMENTS[0]] = [one for listed in kinds.values() for one in listed]
+    pages = [
+        Page(one.file, one.title, Markup(f'<article class="document">{_CODE.sub(led, one.body)}</article>'), group)
+        for group, listed in groups.items()
+        for one in listed
+    ]
+    return [_page("documentation.html", "Documentation", kinds=kinds), *pages] if documents else []
 
 
 def by_chapter(views: Iterable[tuple[str, View]]) -> dict[Chapter, list[View]]:
@@ -203,13 +264,11 @@ def by_chapter(views: Iterable[tuple[str, View]]) -> dict[Chapter, list[View]]:
     return {chapter: members for chapter, members in found.items() if members}
 
 
-def _claims(
-    ledger: Ledger, views: Sequence[ClaimView], around: Mapping[str, Around], library: Sequence[PublicName]
-) -> list[Page]:
+def _claims(ledger: Ledger, views: Sequence[ClaimView], around: Mapping[str, Around]) -> list[Page]:
     """The list of all claims, the chapters with their formulas, and a page for each claim."""
     chapters = by_chapter((view.entry.claim.id, view) for view in views)
     counts = [(name, count) for name, count in ledger.summary.items() if count]
-    pages = _chapters("claim", "Claims", chapters, verdicts=counts, library=library)
+    pages = _chapters("claim", "Claims", chapters, verdicts=counts)
     for chapter, members in chapters.items():
         for view, before, after in zip(members, [None, *members], [*members[1:], None], strict=False):
             file = address(view.entry.claim.id)
@@ -219,25 +278,7 @@ def _claims(
     return pages
 
 
-def _library(claims: Sequence[ClaimView], names: Sequence[PublicName]) -> Page:
-    """The public names, with the claims of ours that state the equations that their docstrings cite."""
-    by_number: dict[int, list[str]] = {}
-    for view in claims:
-        claim = view.entry.claim
-        if claim.role is Role.OURS and document_of(claim.source.document) == PAPER.name:
-            for number in claim.source.equations:
-                by_number.setdefault(number, []).append(claim.id)
-    every = [one.name for name in names for one in (name, *name.members)]
-
-    def claims_of(numbers: Sequence[int]) -> list[str]:
-        return list(dict.fromkeys(id_ for number in numbers for id_ in by_number.get(number, ())))
-
-    shown = {"names": names, "places": {name: f"library-{name}" for name in every}}
-    return _page("library.html", "The library", **shown, claims_of=claims_of, linked=linked)
-
-
-def _derivations(material: Material) -> list[Page]:
-    views = derivation_views(material.ledger, material.derivations)
+def _derivations(views: Sequence[DerivationView]) -> list[Page]:
     found = by_chapter((next(iter(v.claims), ""), v) for v in views)
     return _chapters("derivation", "Derivations", found, lambda view: view.symbols)
 
@@ -296,17 +337,17 @@ def _others(material: Material, claims: Sequence[ClaimView]) -> list[Page]:
     about = document(SLIDES)
     return [
         *([_page("figures.html", "Figures", places=listed)] if (listed := figure_places(material.studies)) else []),
-        _page("network.html", "The network's own bulk", beyond=beyond, trial="study-network-trial" in shown),
+        _page("network.html", "Beyond the paper", "claims.html", beyond=beyond, trial="study-network-trial" in shown),
         *_studies(material.studies),
         *_gallery(material.gallery),
         _page("misprints.html", "Formulas that do not hold as our sources have them", **printed),
         *(
-            [_page("slides.html", "The slides, formula by formula", slides=slides, document=about)]
+            [_page("slides.html", "The slides, formula by formula", "misprints.html", slides=slides, document=about)]
             if slides.formulas
             else []
         ),
         _page("trust.html", "How far to trust this", measures=measures(ledger, material.studies)),
-        _page("dependencies.html", "What rests on what", graph=graph, headlines=headlines(ledger)),
+        _page("dependencies.html", "What rests on what", "trust.html", graph=graph, headlines=headlines(ledger)),
         *_assumptions(ledger),
         _page("symbols.html", "Symbols", glossary=glossary),
     ]
@@ -323,7 +364,8 @@ def _assumptions(ledger: Ledger) -> list[Page]:
 
     def page(file: str, id_: str, title: str, here: Mapping[str, Sequence[Ground]]) -> Page:
         shown = {"id": id_, "title": title, "assumptions": here, "hypotheses": assumptions(ledger)}
-        return _page(file, title, trusted, "assumptions.html", **shown, counts=counts, words=ASSUMPTIONS, known=known)
+        more = {"counts": counts, "words": ASSUMPTIONS, "known": known}
+        return _page(file, title, "trust.html", "assumptions.html", **shown, **more)
 
     named = listed.pop("definition", [])
     pages = [page(trusted, "assumptions", "Assumptions", listed)]

@@ -4,40 +4,44 @@ from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 from importlib import import_module
+from textwrap import dedent
 from types import FunctionType
 from typing import Any
 
-from markupsafe import Markup
-
-from giantsteps.reports.text.prose import prose
-
 # A default that is longer than this says less than three dots.
 _LONG = 28
+# The first of the arguments in a docstring, "name: meaning" or "name, name: meaning" with later lines indented.
+_ITEM = re.compile(r"(\w+)(?:, \w+)*: ")
 _METHODS = (FunctionType, classmethod, staticmethod, property, cached_property)
 
 
 @dataclass(frozen=True)
-class PublicName:
-    """A name with its call, one line a parameter, the paragraphs of its docstring, and the public methods of a class.
+class Argument:
+    """A parameter of a call, or a field of a result: its type, its default (None: required) and what it means."""
 
-    `equations` are the numbers of the paper that the docstrings cite.
+    name: str
+    type: str
+    default: str | None
+    meaning: str
+
+
+@dataclass(frozen=True)
+class PublicName:
+    """A name with its call and what its docstring says: paragraphs (of several lines where they are indented formulas),
+    arguments that have a line "name: meaning", and an example; of a class also the public methods.
     """
 
     name: str
     kind: str
     call: str
     text: tuple[str, ...]
+    arguments: tuple[Argument, ...] = ()
+    example: str = ""
     members: tuple[PublicName, ...] = field(default=())
-    equations: tuple[int, ...] = ()
-
-    @property
-    def words(self) -> str:
-        """What a search finds it by: its name, those of its methods, and the text, in small letters."""
-        return " ".join([self.name, *self.text, *(one.words for one in self.members)]).lower()
 
 
 def public_names() -> list[PublicName]:
@@ -50,11 +54,10 @@ def public_names() -> list[PublicName]:
 def described(name: str, given: Any) -> PublicName:
     """One object. Raises ValueError where it has no docstring."""
     members = tuple(_members(name, given)) if isinstance(given, type) else ()
-    text = _paragraphs(name, given)
-    cited = [number for part in (text, *(one.text for one in members)) for words in part for number in equations(words)]
+    text, arguments, example = _said(name, given)
     kind = _kind(given)
     call = "" if kind == "exception" else _call(name, given)
-    return PublicName(name, kind, call, text, members, tuple(dict.fromkeys(cited)))
+    return PublicName(name, kind, call, text, arguments, example, members)
 
 
 def _kind(given: Any) -> str:
@@ -73,14 +76,37 @@ def _members(owner: str, given: type) -> Iterator[PublicName]:
         if home.__module__.startswith("giantsteps."):
             kind, full = _kind(bare), f"{owner}.{name}"
             call = full if kind == "property" else _call(full, bare, bound=not isinstance(raw, staticmethod))
-            yield PublicName(full, kind, call, _paragraphs(full, bare))
+            yield PublicName(full, kind, call, *_said(full, bare))
 
 
-def _paragraphs(name: str, given: Any) -> tuple[str, ...]:
+def _said(name: str, given: Any) -> tuple[tuple[str, ...], tuple[Argument, ...], str]:
+    """What a docstring says: paragraphs, arguments and examples. Raises ValueError where there is none."""
     text = inspect.getdoc(given)
     if not text or (isinstance(given, type) and not given.__doc__):
         raise ValueError(f"the public name {name} has no docstring")
-    return tuple(" ".join(part.split()).replace("``", "`") for part in re.split(r"\n\s*\n", text))
+    known = {} if _kind(given) in ("property", "exception") else inspect.signature(given).parameters
+    paragraphs: list[str] = []
+    examples: list[str] = []
+    meanings: dict[str, str] = {}
+    for part in re.split(r"\n\s*\n", text):
+        if part.lstrip().startswith(">>> "):
+            examples.append(inspect.cleandoc(part))
+        elif (first := _ITEM.match(part)) and first[1] in known:
+            for item in re.split(r"\n(?=\S)", part):
+                listed, _, meaning = item.partition(": ")
+                meanings |= dict.fromkeys(listed.split(", "), _line(meaning))
+        else:
+            paragraphs.append(dedent(part) if part.startswith("    ") else _line(part))
+    arguments = tuple(
+        Argument(one.name, _type(one), _default(one), meanings[one.name])
+        for one in known.values()
+        if one.name in meanings
+    )
+    return tuple(paragraphs), arguments, "\n\n".join(examples)
+
+
+def _line(text: str) -> str:
+    return " ".join(text.split()).replace("``", "`")
 
 
 def _call(name: str, given: Any, *, bound: bool = False) -> str:
@@ -99,35 +125,16 @@ def _call(name: str, given: Any, *, bound: bool = False) -> str:
 
 def _parameter(parameter: inspect.Parameter) -> str:
     mark = "*" * ((parameter.kind is parameter.VAR_POSITIONAL) + 2 * (parameter.kind is parameter.VAR_KEYWORD))
-    kind = "" if parameter.annotation is parameter.empty else f": {parameter.annotation}"
-    default = parameter.default
-    if default is parameter.empty:
-        return f"{mark}{parameter.name}{kind}"
-    told = repr(default)
-    return f"{parameter.name}{kind} = {told if len(told) <= _LONG and '<' not in told else '...'}"
+    kind, default = _type(parameter), _default(parameter)
+    return f"{mark}{parameter.name}" + (f": {kind}" if kind else "") + (f" = {default}" if default else "")
 
 
-# "equation (25)", "equations (4)-(7)", "test error (25)": no number of the paper is longer.
-_CITED = re.compile(r"(?<![\w)])\((\d{1,3})\)(?:-\((\d{1,3})\))?")
+def _type(parameter: inspect.Parameter) -> str:
+    return "" if parameter.annotation is parameter.empty else str(parameter.annotation)
 
 
-def equations(text: str) -> list[int]:
-    """The numbers of equations that a text cites, those of a range too."""
-    return [number for first, last in _CITED.findall(text) for number in range(int(first), int(last or first) + 1)]
-
-
-# A name of several words that runs together: known as a name without a mark.
-_CLASS = re.compile(r"(?<![\w.])[A-Z][a-z]+[A-Z]\w*(?!\w)")
-
-
-def linked(text: str, places: Mapping[str, str], but: str = "") -> Markup:
-    """Prose in which the names that have a place lead there, all but one. Raises MathError."""
-
-    def led(name: str) -> str:
-        return f'<a href="#{places[name]}">{name}</a>' if name in places and name != but else name
-
-    pieces = re.split(r"(<[^>]*>)", str(prose(text)))  # text and tags by turns
-    for k in range(0, len(pieces), 2):
-        marked = k > 0 and pieces[k - 1] == "<code>"
-        pieces[k] = led(pieces[k]) if marked else _CLASS.sub(lambda found: led(found[0]), pieces[k])
-    return Markup("".join(pieces))
+def _default(parameter: inspect.Parameter) -> str | None:
+    if parameter.default is parameter.empty:
+        return None
+    told = repr(parameter.default)
+    return told if len(told) <= _LONG and "<" not in told else "..."

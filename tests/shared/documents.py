@@ -13,7 +13,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent.parent
 
 # What a reader is given: the README and the pages that it leads to.
-PAGES = (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")))
+PAGES = (ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md")))
 
 # Rounding of the last bits: these lines are printed, and differ between machines.
 _ROUNDING = ("residual", "error estimate")
@@ -40,10 +40,9 @@ def samples(text: str) -> list[Sample]:
     return found
 
 
-def python_examples(text: str) -> list[str]:
-    """Every indented block of a Markdown text that begins with an import, as code."""
-    blocks = re.findall(r"(?:^    .*\n)+", text, re.MULTILINE)
-    return ["\n".join(line[4:] for line in b.splitlines()) for b in blocks if b.startswith("    import ")]
+def python_session(text: str) -> str:
+    """The Python of a Markdown text: its fenced blocks, one session from top to bottom."""
+    return "".join(re.findall(r"^```python\n(.*?)^```$", text, re.MULTILINE | re.DOTALL))
 
 
 def links(text: str) -> list[str]:

@@ -14,6 +14,7 @@ from giantsteps.reports.figures import canvas as draw
 from giantsteps.reports.measurements.study import Study
 from giantsteps.reports.page.described import DescribedDerivation, describe
 from giantsteps.reports.page.site import Material, site
+from giantsteps.reports.text.documents import documents
 from giantsteps.verify.claims.index import examine
 from giantsteps.verify.claims.paper import PAPER
 from giantsteps.verify.ledger.run import Entry, Ledger, given_beneath
@@ -57,8 +58,8 @@ def site_of(ledger: Ledger, derivations: Sequence[DescribedDerivation] = (), **m
 
 @cache
 def whole_site() -> dict[str, str]:
-    """The report on the committed ledger, with two small studies and without derivations."""
-    return site(Material(committed_ledger(), (), PAPER.symbols, toy_studies()))
+    """The report on the committed ledger, with two small studies and the documentation, without derivations."""
+    return site(Material(committed_ledger(), (), PAPER.symbols, toy_studies(), documents=documents()))
 
 
 def pages_of(files: Mapping[str, str]) -> dict[str, str]:
@@ -77,11 +78,12 @@ def broken(files: Mapping[str, str]) -> list[str]:
         for link in page.links:
             file, _, anchor = link.partition("#")
             place = normpath(join(dirname(name), file)) if file else name
-            if place in files and not anchor:
+            if (place in files and not anchor) or link.startswith("https://"):
                 continue
             if place not in ids or (anchor and anchor not in ids[place]):
                 found.append(f"{name}: {link} leads nowhere")
-        found += [f"{name}: loads {one}" for one in page.loads if normpath(join(dirname(name), one)) not in files]
+        loads = [one for one in page.loads if not one.startswith("data:")]
+        found += [f"{name}: loads {one}" for one in loads if normpath(join(dirname(name), one)) not in files]
     return found
 
 

@@ -36,7 +36,16 @@ _NONE: Mapping[Any, Any] = MappingProxyType({})
 
 @dataclass(frozen=True)
 class EquationsSolution(Solved):
-    """The solution of equations: `values` by name, solution[x] by symbol. `error_estimate`: |error|/(1 + |value|)."""
+    """The solution of equations: `solution[x]` is the value of a symbol or of a name.
+
+    values: all values by name.
+    residual: how far the values are from solving the equations.
+    error_estimate: for the largest |error|/(1 + |value|).
+
+    >>> x = sympy.Symbol("x", positive=True)
+    >>> giantsteps.solve_equations({x: 1 + 1 / x})[x]
+    1.618...
+    """
 
     error_estimate: float
 
@@ -56,17 +65,26 @@ def solve_equations(
     laws: Mapping[sp.Symbol, Law] = _NONE,
     functions: Mapping[Any, Callable[..., Any]] = _NONE,
 ) -> EquationsSolution:
-    """Solve coupled fixed-point equations {symbol: expression}.
+    """The solution of equations {symbol: expression}, in which symbols may determine each other.
 
-    `Expectation(f, t)` is the average over t, which is standard normal unless `laws` gives another law. `numbers` has
-    the values of all other symbols. `functions` has an implementation of each `sympy.Function`, for arrays; for complex
-    arrays too if its argument contains unknowns, because derivatives are complex steps. Unknowns start at 1. If there
-    are several solutions, repeated substitution selects one; symbols declared positive stay positive.
+    equations: for each unknown the expression that it equals. `Expectation(f, t)` is an average over t.
+    numbers: the values of all other symbols.
+    laws: for each averaged variable its law; by default standard normal.
+    functions: the values of each `sympy.Function`: of arrays, and of complex ones where it is called at unknowns, since
+        slopes are computed by complex steps.
 
-    The error is estimated by coarser rules with coarser rounding. The estimate does not include errors of `numbers` and
-    `functions`, peaks narrower than the distance of the nodes (1/16 of a standard deviation, 1/20 of an interval), or
-    a singular end such as x^(-0.9). Raises CompileError for an unsupported equation, and SolveError if no solution is
-    found.
+    The iteration starts at 1. It finds one solution, positive where a symbol is declared positive.
+
+    The error is estimated by coarser rules, on which every operation is rounded more roughly. The estimate leaves out
+    errors of the numbers and functions given, a peak that is narrower than the distance of the nodes (1/16 of a
+    standard deviation, 1/20 of an interval), and part of a singular end such as x^(-0.9).
+
+    Raises CompileError for what is not such an equation, and SolveError where no solution is found.
+
+    >>> k, a, t = *sympy.symbols("k a", positive=True), sympy.Symbol("t", real=True)
+    >>> found = giantsteps.solve_equations({k: a * giantsteps.Expectation(1 / (1 + k * t**2), t)}, {a: 2})
+    >>> found[k]
+    1.24297...
     """
     if not isinstance(equations, Mapping) or not equations:
         raise CompileError("equations are a mapping {symbol: expression} with at least one entry")

@@ -17,9 +17,13 @@ from giantsteps.verify.compiled.tape import CompileError
 
 @dataclass(frozen=True)
 class Law:
-    """The law of a variable in an average: `normal`, `uniform`, `marchenko_pastur`, `points`, or a rule of your own.
+    """The law of a variable that is averaged over: `normal`, `uniform`, `marchenko_pastur`, `points`, or one's own.
 
-    `rule(finer)` gives nodes and weights, some `finer` times as many as `rule(1.0)`.
+    text: what it is called.
+    rule: `rule(finer)` gives nodes and weights, some `finer` times as many as `rule(1.0)`.
+
+    >>> giantsteps.Law.uniform(0.5, 1.5).text
+    'uniform on [0.5, 1.5]'
     """
 
     text: str

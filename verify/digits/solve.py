@@ -20,13 +20,20 @@ FEWEST_DIGITS, MOST_DIGITS = 16, 300
 @accepts(model=model_of, digits=whole_number("digits", 50, least=FEWEST_DIGITS, most=MOST_DIGITS, optional=True))
 @within_reach
 def solve(model: Model, *, digits: int | None = None) -> Solution:
-    """Solve the saddle point of a model: order parameters, test error (25) and training error.
+    """The saddle point of a model: order parameters, test error (25) and training error.
 
-    With `digits` the result has so many digits, as mpmath numbers, from the equations of the theorems. This requires
-    the square loss, one readout group (with isotropic rows also two, if their mean features do not coincide up to
-    sign), one spike direction, rows of equal norm before the step, and ridge > 0. Raises ModelError for a model that
-    does not exist or is not supported, and PrecisionError if the digits are not reached. Does not raise if the solver
-    does not converge: see `converged` and `status`.
+    model: the problem, with its loss and its readout.
+    digits: omit for double precision. 16 to 300: numbers of mpmath to so many digits, by the equations that the
+        theorems conclude. Requires the square loss, one readout group (or two over isotropic rows, whose mean features
+        do not coincide up to sign), one spike direction, rows of equal norm before the step and ridge > 0.
+
+    Raises ModelError for what does not exist or is not supported, and PrecisionError where the digits are not reached.
+    Never raises for lack of convergence: `converged` and `status` say so.
+
+    >>> giantsteps.solve(model).test_error
+    0.12586560853...
+    >>> giantsteps.solve(model, digits=30).to_dict()["test_error"]
+    '0.1258656085337792743506...'
     """
     if digits is not None:
         _check(model, digits)

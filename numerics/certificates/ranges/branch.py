@@ -75,7 +75,15 @@ class Piece:
 
 @dataclass(frozen=True, eq=False)
 class Branch:
-    """A certified branch: adjacent intervals of the parameter, from the low end of the range to the high end."""
+    """Certified intervals from one end of a parameter's range to the other; neighbours share the end between them.
+
+    model: the problem.
+    parameter: the parameter that takes all values of the range.
+    pieces: the intervals: `low`, `high`, `status`, and where certified a `box` and `balls` for all values between.
+
+    >>> giantsteps.certify_branch(model, "alpha", 1.5, 1.51).certified_fraction
+    1.0
+    """
 
     model: Model
     parameter: str
@@ -118,12 +126,23 @@ class Branch:
 def certify_branch(
     model: Model, parameter: str, low: float, high: float, most: int = 2000, step: Callable[[float], bool] | None = None
 ) -> Branch:
-    """Certify the solution for all low <= parameter <= high.
+    """The certified branch for low <= parameter <= high.
 
-    Along alpha0 and eta, and along beta and noise after a step, the map of Result 3.1 is enclosed too; along alpha and
-    ridge spike, bulk and alignment are the doubles of the model. At most so many intervals are tried, starting at the
-    low end; `step` is called with the start of the next interval and may stop the search. Does not raise if an interval
-    cannot be certified: its piece says why. Raises ModelError if the range contains no model.
+    model: the problem, as for `certify`. Its own value of the parameter plays no part.
+    parameter: alpha, beta, ridge, noise, spike, bulk, alignment, alpha0 or eta. On a network's own bulk: alpha, beta,
+        ridge, alpha0 or eta.
+    low: the low end.
+    high: the high end.
+    most: the largest number of intervals that are tried, from the low end on.
+    step: called with the place where the next interval begins; it ends the search by returning False.
+
+    Along alpha0 and eta, and along beta and noise after a step, the map of Result 3.1 is enclosed. Along alpha and
+    ridge spike, bulk and alignment are the doubles of the model. Never raises for what could not be certified: its
+    pieces say why. Raises ModelError for a range without a model.
+
+    >>> branch = giantsteps.certify_branch(model, "alpha", 1.5, 1.51)
+    >>> branch.certified, branch.pieces[0].texts()["test_error"]
+    (True, '[0.1257... +/- ...]')
     """
     owned = [name for name in PARAMETERS if name not in (_GIVEN if model.step is not None else _OF_STEP)]
     if parameter not in owned:

@@ -119,7 +119,7 @@ def svg(groups: Sequence[Group], links: Mapping[tuple[str, str], int]) -> str:
         f"{target} on {source} ({count})" for (source, target), count in links.items()
     )
     lines = [
-        f'<svg class="graph" role="img" aria-label="{escape(label, quote=True)}" viewBox="0 0 {width} {height}" '
+        f'<svg class="graph" role="group" aria-label="{escape(label, quote=True)}" viewBox="0 0 {width} {height}" '
         'xmlns="http://www.w3.org/2000/svg">'
     ]
     lines += [_line(*link, links[link], route) for link, route in drawn.routes.items()]

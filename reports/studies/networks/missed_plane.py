@@ -54,18 +54,13 @@ def plane_of(student: str, batches: Sequence[float] = BATCHES, etas: Sequence[fl
     return Plane(student, isotropic, own, errors(networks[0], "isotropic", [0.0], WIDTH)[0])
 
 
-def text(found: Sequence[Plane]) -> str:
-    """What the planes say."""
+def text() -> str:
+    """What is asked."""
     return (
-        f"How large is the error of the isotropic theory at width {WIDTH}? Learning {TARGET} with alpha = {ALPHA:g}, "
-        f"beta = {BETA:g}, ridge {RIDGE:g} and noise {NOISE:g}, over alpha0 = {BATCHES[0]:g} to {BATCHES[-1]:g} and "
-        f"eta = {ETAS[0]:g} to {ETAS[-1]:g}: {'; '.join(_sentence(plane) for plane in found)}."
+        f"How large is the error of the isotropic theory at width {WIDTH}? The last table is for networks learning "
+        f"{TARGET} with alpha = {ALPHA:g}, beta = {BETA:g}, ridge {RIDGE:g} and noise {NOISE:g}, over alpha0 = "
+        f"{BATCHES[0]:g} to {BATCHES[-1]:g} and eta = {ETAS[0]:g} to {ETAS[-1]:g}."
     )
-
-
-def _sentence(plane: Plane) -> str:
-    high, low = (_place(plane, int(extreme(plane.missed))) for extreme in (np.argmax, np.argmin))
-    return f"{plane.student} from {low} to {high}, and on {plane.hurt.mean():.0%} of the plane the step hurts"
 
 
 def _place(plane: Plane, k: int) -> str:
@@ -74,13 +69,19 @@ def _place(plane: Plane, k: int) -> str:
 
 
 def table(found: Sequence[Plane]) -> Table:
-    """The corners, as numbers."""
+    """The extremes and the corners, and where the step hurts."""
     corners = [(row, column) for row in (0, -1) for column in (0, -1)]
     heads = " | ".join(f"alpha0 {BATCHES[row]:g}, eta {ETAS[column]:g}" for row, column in corners)
+
+    def row(one: Plane) -> str:
+        ends = [_place(one, int(extreme(one.missed))) for extreme in (np.argmin, np.argmax)]
+        cells = [*ends, *(f"{one.missed[corner]:+.1%}" for corner in corners), f"{one.hurt.mean():.0%} of the plane"]
+        return " | ".join([one.student, *cells])
+
     return Table.of(
-        "Difference of the isotropic theory at the corners of the plane, relative to the test error",
-        f"activation | {heads}",
-        (f"{one.student} | {' | '.join(f'{one.missed[corner]:+.1%}' for corner in corners)}" for one in found),
+        "Difference of the isotropic theory, relative to the test error: the extremes, and the corners of the plane",
+        f"activation | least | largest | {heads} | the step hurts on",
+        map(row, found),
     )
 
 

@@ -150,7 +150,7 @@ def page(data: Data) -> Study:
     return Study(
         SLUG,
         "Which activation, which step",
-        (setting, missed_plane.text(planes)),
+        (setting, missed_plane.text()),
         (stated(says(cases)), table, missed_plane.table(planes)),
         (_figure(cases), missed_plane.figure(planes)),
         command(SLUG),

@@ -81,11 +81,6 @@ def study() -> Study:
 
 def page(found: Sequence[Panel]) -> Study:
     """The page from its panels."""
-    said = "; ".join(
-        f"at alpha0 = {panel.alpha0:g} it helps on {_percent(panel.share(-1))} of the area and hurts on "
-        f"{_percent(panel.share(1))}"
-        for panel in found
-    )
     closing = "On no cell of these planes the step does harm."
     if hurts := [panel for panel in found if panel.share(1) > 0.0 < panel.share(-1)]:
         first, last = hurts[0], found[-1]
@@ -98,7 +93,7 @@ def page(found: Sequence[Panel]) -> Study:
     text = (
         f"A gradient step on few samples may raise the test error. For which alpha and ridge, if {STUDENT} learns "
         f"{TARGET} (beta = {BETA:g}, eta = {ETA:g}, label noise {NOISE:g}), alpha is from {ALPHAS[0]:g} to "
-        f"{ALPHAS[1]:g} and the ridge from {RIDGES[0]:g} to {RIDGES[1]:g}? By the isotropic theory, {said}.",
+        f"{ALPHAS[1]:g} and the ridge from {RIDGES[0]:g} to {RIDGES[1]:g}? The table answers by the isotropic theory.",
         closing,
         f"Each plane has {COLUMNS} by {ROWS} cells, solved at their centres in double precision, not certified. A cell "
         "is uncertain if its two test errors differ by less than their error estimates.",

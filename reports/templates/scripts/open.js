@@ -22,5 +22,23 @@ function load(file, then) {
   script.onload = then;
   document.head.append(script);
 }
+// A table that is wider than its place becomes a list, each cell below its head; what stays wider is scrolled by the
+// keyboard too.
+const wide = (one) => one.scrollWidth > one.clientWidth;
+function fit() {
+  for (const table of document.querySelectorAll(".scroll > table")) {
+    table.classList.remove("stacked");
+    if (!table.tHead || !wide(table.parentElement)) continue;
+    const heads = [...table.tHead.rows[0].cells].map((head) => head.textContent.trim());
+    for (const body of table.tBodies) for (const row of body.rows)
+      [...row.cells].forEach((cell, k) => { cell.dataset.head = heads[k] ?? ""; });
+    table.classList.add("stacked");
+  }
+  for (const one of document.querySelectorAll(".scroll, .formula, .block, dd, pre"))
+    if (wide(one)) one.tabIndex = 0; else one.removeAttribute("tabindex");
+}
 addEventListener("hashchange", reveal);
+addEventListener("toggle", fit, true);
+addEventListener("resize", fit);
 reveal();
+fit();

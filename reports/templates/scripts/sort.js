@@ -4,6 +4,7 @@ for (const table of document.querySelectorAll("table.sortable")) {
   const heads = [...table.tHead.rows[0].cells];
   heads.forEach((head, column) => {
     const button = document.createElement("button");
+    button.setAttribute("aria-label", head.textContent);  // a formula alone is no name
     button.append(...head.childNodes);
     head.append(button);
     const value = (row) => row.cells[column].dataset.value ?? row.cells[column].textContent.trim();

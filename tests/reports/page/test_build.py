@@ -10,13 +10,13 @@ import pytest
 from html5lib import HTMLParser
 from markupsafe import Markup, escape
 
-import giantsteps
 from giantsteps.reports.measurements import experiments, measured_networks, network_trial
 from giantsteps.reports.measurements.study import Study
-from giantsteps.reports.page.claims import address, folded
+from giantsteps.reports.page.claims import address
 from giantsteps.reports.page.results import RESULTS
 from giantsteps.reports.page.site import PAGE_BYTES, SiteError, packed
 from giantsteps.reports.text.anchors import anchor
+from giantsteps.reports.text.documents import Document, Section
 from giantsteps.reports.text.prose import prose
 from giantsteps.verify.ledger.document import statement_latex
 from giantsteps.verify.ledger.run import Ledger
@@ -50,7 +50,7 @@ def test_the_pages_need_nothing_from_elsewhere() -> None:
     files = toy_site()
     text = "".join(files.values())
     loads = {load.removeprefix("../") for html in pages_of(files).values() for load in outline(html).loads}
-    assert loads == {"style.css", "math.css", "open.js", "find.js"}
+    assert loads == {"style.css", "math.css", "open.js", "search.js", "formulas.js"}
     assert "@import" not in text
     # The only addresses are the names of XML vocabularies, which are never fetched.
     addresses = set(re.findall(r"https?://[^\s\"'<>)]+", text.replace(files["math.css"], "")))
@@ -89,6 +89,16 @@ def test_a_chapter_that_is_too_large_is_cut_into_pages_of_equal_size() -> None:
         site_of(chained_ledger(), studies=(huge,))
 
 
+def test_a_document_that_names_a_claim_leads_to_it() -> None:
+    body = Markup('<h1 id="bounds">Title</h1>\n<p><code>bounds.one</code> <code>bounds.none</code></p>')
+    given = Document("docs/deep/one.html", body, (Section("Title", "", "First words."),), {})
+    files = site_of(chained_ledger(), documents=(given,))
+    assert broken(files) == []
+    page = files["docs/deep/one.html"]
+    assert '<a href="../../claim/bounds.one.html"><code>bounds.one</code></a> <code>bounds.none</code>' in page
+    assert '<a href="docs/deep/one.html">Title</a></dt><dd>First words.</dd>' in files["documentation.html"]
+
+
 def as_written(text: object) -> str:
     """Text as pages have it: an apostrophe is itself."""
     return str(text).replace("&#39;", "'")
@@ -112,21 +122,7 @@ def test_every_claim_stands_once_with_its_evidence_on_pages_of_bounded_size() ->
     for result in RESULTS:
         for ids in result.formulas.values():
             for id_ in ids:
-                assert f'href="{address(id_)}"' in files["index.html"]
-
-
-def test_the_library_has_a_page_with_links_to_the_claims_that_it_computes() -> None:
-    files = whole_site()
-    page, listed = files["library.html"], files["claims.html"]
-    for name in giantsteps.__all__:
-        assert f'id="library-{name}"' in page
-        found = re.search(rf'<li data-words="([^"]*)"><a href="library.html#library-{name}"', listed)
-        assert found  # in the search
-        assert folded(name) in found[1]
-    solve = page.split('id="library-solve"')[1].split("</article>")[0]
-    assert 'href="claim/result-3-3.test-error-as-printed.html"' in solve  # its docstring cites equation (25)
-    assert 'href="#library-ModelError"' in solve
-    assert "The library</a>" in files["index.html"]
+                assert f'href="{address(id_)}"' in files["results.html"]
 
 
 def test_the_trial_of_the_networks_is_computed_from_the_measurements() -> None:

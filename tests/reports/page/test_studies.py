@@ -33,7 +33,7 @@ def test_the_figures_of_the_paper_are_listed_in_their_order() -> None:
 def test_every_module_that_a_text_tells_to_run_is_there() -> None:
     # The change log may name what was there.
     texts = [ROOT / "Makefile", ROOT / "README.md", ROOT / "CONTRIBUTING.md"]
-    texts += set((ROOT / "docs").glob("*.md")) - {ROOT / "docs" / "changelog_old.md"}
+    texts += set((ROOT / "docs").rglob("*.md")) - {ROOT / "docs" / "changelog_old.md"}
     texts += [
         path for room in ("reports", "benchmarks") for kind in ("*.py", "*.html") for path in (ROOT / room).rglob(kind)
     ]

@@ -1,4 +1,4 @@
-"""The pages that list and count: the first one, misprints, the slides, what rests on what, studies, activations."""
+"""The pages that list and count: first page, results, misprints, slides, what rests on what, studies, activations."""
 
 from __future__ import annotations
 
@@ -18,6 +18,9 @@ from tests.reports.templates.reading import badges, cells, facts, links, of_clas
 from tests.shared.report_page import pages_of
 
 BY_ID = {row.id: row for row in ROWS}
+MENU = {
+    f"{name}.html" for name in ("index", "results", "claims", "derivations", "studies", "misprints", "trust", "symbols")
+}
 # Three for each claim but definitions, of which one is not refuted.
 TRIED = 3 * sum(row.kind != "DEFINITION" for row in ROWS)
 TITLES = {source.name: source.title for source in PAPER.sources}
@@ -50,20 +53,32 @@ def of(key: str) -> dict[str, Counter[str]]:
     return found
 
 
-def test_the_first_page_counts_the_claims_by_source_and_by_kind() -> None:
-    main = page("index.html")
+def test_the_results_count_the_claims_by_source_and_by_kind() -> None:
+    main = page("results.html")
     by_source, by_kind, *_ = main.iter("table")
     assert counted(by_source, TITLES) == of("document")
     kinds = {row.kind: row.kind.replace("_", " ").lower() for row in ROWS}
     found = counted(by_kind, kinds)
     assert found.pop("all") == Counter(row.verdict for row in ROWS)
     assert found == of("kind")
-    text = words(main)
-    assert f"states {len(ROWS)} formulas" in text
-    assert f"{TRIED} mutants of the formulas, of which they refuted {TRIED - 1}." in text
-    assert f"Mutants: {TRIED - 1} of {TRIED} refuted." in text
-    (meanings,) = of_class(main, "table", "meanings")
-    assert [cells(row)[0] for row in meanings.iter("tr")] == [badges(row)[0] for row in meanings.iter("tr")]
+    assert f"Mutants: {TRIED - 1} of {TRIED} refuted." in words(main)
+
+
+def test_the_first_page_has_one_number_and_a_key_that_parts_the_theorems_by_what_they_rest_on() -> None:
+    main = page("index.html")
+    proved = [row for row in ROWS if row.verdict == "PROVED"]
+    weaker = [row for row in proved if row.culprits]
+    assert words(main.find(".//strong")) == f"{len(proved)} of {len(ROWS)}"
+    (key,) = of_class(main, "table", "meanings")
+    _, rows = table(key)
+    assert [row[0] for row in rows][:2] == ["PROVED", "PROVED given …"]
+    counts = Counter(row.verdict for row in ROWS)
+    apart = {"PROVED": len(proved) - len(weaker), "PROVED given …": len(weaker)}
+    assert {row[0]: int(row[2]) for row in rows} == counts | apart
+    assert all(f"{given_of(row)} (1)" in rows[1][1] for row in weaker)
+    assert f"run on {TRIED} mutants of the formulas and refuted {TRIED - 1} of them" in words(main)
+    assert not of_class(main, "div", "result")  # no badge stands before the key
+    assert {"results.html", "trust.html"} <= set(links(main, "index.html"))
 
 
 def test_the_navigation_marks_the_page_that_is_shown_and_leads_everywhere() -> None:
@@ -71,22 +86,22 @@ def test_the_navigation_marks_the_page_that_is_shown_and_leads_everywhere() -> N
         whole = read(html, ".//nav")
         marked = [one for one in whole.iter("a") if one.get("aria-current")]
         led = [link.partition("#")[0] for link in links(whole, at)]
+        assert set(led) >= MENU  # the same on all pages
         assert [normpath(join(dirname(at), one.get("href") or "")) for one in marked] == [at] * (at in led)
         assert set(led) <= set(files())
-        assert {"index.html", "claims.html", "derivations.html", "trust.html", "symbols.html"} <= set(led)
         assert at in led or "/" in at  # a page in a folder is listed by the one that leads to it
     listed = [words(one) for one in read(files()["study-study-1.html"], ".//nav").iter("a")]
     assert [one for one in listed if one.startswith("Study title")] == ["Study title 1", "Study title 2"]
 
 
-def test_the_first_page_states_the_results_with_their_verdicts() -> None:
-    shown = of_class(page("index.html"), "div", "result")
+def test_the_results_are_stated_with_their_verdicts() -> None:
+    shown = of_class(page("results.html"), "div", "result")
     stated = ("result-3-1.spike-strength", "definitions.mu0", "result-3-3.test-error")
     assert len(shown) == len(stated)
     for one, id_ in zip(shown, stated, strict=True):
         n, row = NUMBER[id_], BY_ID[id_]
         assert words(of_class(one, "div", "formula")[0]) == f"A{n}={10 + n}"
-        assert (badges(one), links(one, "index.html")) == ([row.verdict], [claim_page(id_)])
+        assert (badges(one), links(one, "results.html")) == ([row.verdict], [claim_page(id_)])
         assert [link.get("title") for link in one.iter("a")] == [f"title {n}"]
         assert words(one).endswith("by definition") == (row.kind == "DEFINITION")
 
@@ -131,13 +146,13 @@ def test_misprints_and_conventions_stand_apart_with_both_sides() -> None:
         assert words(article.find("h4")) == f"Title {n}"
         assert f"fails: obligation {n}; witness witness {n}" in words(article)
         assert f"({100 + n}), ({200 + n})" in words(article)
-    first = words(page("index.html"))
+    first = words(page("results.html"))
     assert "reconstructed from the text of the paper; the printed formula was not available" in first
     proved = [row for row in ROWS if row.verdict == "PROVED"]
     weaker = [row for row in proved if row.culprits]
     assert f"{len(proved) - len(weaker)} of the {len(proved)} PROVED claims rest on nothing weaker" in first
     assert all(f"{given_of(row)} (1)" in first for row in weaker)
-    (section,) = (one for one in page("index.html").iter("section") if one.get("id") == "findings")
+    (section,) = (one for one in page("results.html").iter("section") if one.get("id") == "findings")
     assert [words(one) for one in section.iter("li")] == [f"Title {NUMBER['slides.step-over-n']} slides.step-over-n"]
     assert words(section.find(".//summary")).startswith(f"1 in {TITLES['slides']}")
 

@@ -1,4 +1,4 @@
-"""The public names as pages show them follow from the objects: calls, docstrings, cited equations, links."""
+"""The public names as pages show them follow from the objects: calls and docstrings."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import re
 import pytest
 
 import giantsteps
-from giantsteps.reports.text.public_names import described, linked, public_names
+from giantsteps.reports.text.public_names import described, public_names
 
 
 def test_every_public_name_stands_with_its_call_and_words() -> None:
@@ -17,7 +17,6 @@ def test_every_public_name_stands_with_its_call_and_words() -> None:
     assert found["solve"].call == "solve(model: Model, *, digits: int | None = None)"
     assert found["Model"].call.startswith("Model(\n    activation: Activation,\n")
     assert found["ModelError"].call == ""
-    assert 25 in found["solve"].equations
     members = {one.name: one.call for one in found["Solution"].members}
     assert members["Solution.to_frame"] == "Solution.to_frame()"  # inherited, and its own all the same
     made = {one.name: one.call for one in found["Model"].members}["Model.from_gradient_step"]
@@ -39,12 +38,31 @@ def test_a_name_without_words_is_refused() -> None:
             described("name", given)
 
 
-def test_names_lead_to_their_places_once_and_not_to_themselves() -> None:
-    places = {"solve": "library-solve", "ModelError": "library-ModelError", "Model": "library-Model"}
-    shown = str(
-        linked("`solve` raises ModelError; a Model solves, `Model` too, see giantsteps.ModelError", places, "Model")
-    )
-    assert shown.count('<code><a href="#library-solve">solve</a></code>') == 1
-    assert shown.count('href="#library-ModelError"') == 1  # what belongs to another name is none
-    assert 'href="#library-Model"' not in shown
-    assert shown.count("<a ") == 2
+def test_a_docstring_is_read_as_paragraphs_arguments_and_examples() -> None:
+    def scaled(x: int, by: float, shift: float = 0.0) -> float:
+        """The value by x + shift.
+
+        With a formula:
+
+            by x
+                + shift
+
+        x: a number: any.
+        by, shift: two
+            numbers.
+
+        other: no argument.
+
+        >>> 2 * 3
+        6
+        """
+        return by * x + shift
+
+    found = described("scaled", scaled)
+    assert found.text == ("The value by x + shift.", "With a formula:", "by x\n    + shift", "other: no argument.")
+    assert [(one.name, one.default, one.meaning) for one in found.arguments] == [
+        ("x", None, "a number: any."),
+        ("by", None, "two numbers."),
+        ("shift", "0.0", "two numbers."),
+    ]
+    assert found.example == ">>> 2 * 3\n6"

@@ -134,4 +134,4 @@ def test_the_plane_of_what_is_missed() -> None:
     # Hardly a step, hardly a difference; at long steps the two part.
     assert np.max(np.abs(plane.missed[:, 0])) < 1e-3 < abs(plane.missed[1, 1])
     assert not plane.hurt[1, 1]
-    assert len(missed_plane.table([plane]).rows[0]) == 5
+    assert len(missed_plane.table([plane]).rows[0]) == 8
