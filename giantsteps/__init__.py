@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from giantsteps.derivations.language.expectation import Expectation as Expectation
     from giantsteps.numerics.balls.arithmetic import BallError as BallError
     from giantsteps.numerics.balls.arithmetic import PrecisionError as PrecisionError
+    from giantsteps.numerics.bounds.best import Best as Best
+    from giantsteps.numerics.bounds.best import best as best
     from giantsteps.numerics.bounds.of_model import bounds as bounds
     from giantsteps.numerics.bounds.results import Bounds as Bounds
     from giantsteps.numerics.certificates.certify import Certificate as Certificate
@@ -67,6 +69,7 @@ _HOMES = {
         "derivations.expressions.tree": "ExpressionError",
         "derivations.language.expectation": "Expectation",
         "numerics.balls.arithmetic": "BallError PrecisionError",
+        "numerics.bounds.best": "Best best",
         "numerics.bounds.of_model": "bounds",
         "numerics.bounds.results": "Bounds",
         "numerics.certificates.certify": "Certificate certify",

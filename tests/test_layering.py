@@ -293,11 +293,11 @@ def test_the_public_face_offers_what_it_names() -> None:
     import giantsteps
 
     # What a user learns once, and the types that it takes and returns.
-    learned = {"Model", "Network", "activation", "bounds", "certify", "certify_branch", "claims", "compare"}
+    learned = {"Model", "Network", "activation", "bounds", "certify", "certify_branch", "claims", "compare", "best"}
     learned |= {"simulate", "solve", "solve_batch", "solve_equations", "spectrum", "Expectation", "Law"}
     types = {"Activation", "BatchSolution", "Bounds", "Branch", "Certificate", "Inputs", "ReadoutGroup", "ReadoutLaw"}
     types |= {"Simulation", "Solution", "Spectrum", "ExpressionError", "ModelError", "PrecisionError"}
-    types |= {"BallError", "InputsError", "LossError", "SimulationError", "SpectrumError"}
+    types |= {"Best", "BallError", "InputsError", "LossError", "SimulationError", "SpectrumError"}
     types |= {"CompileError", "EquationsSolution", "SolveError"}
     assert set(dir(giantsteps)) == set(giantsteps.__all__) == learned | types
     for name in giantsteps.__all__:

@@ -1,4 +1,4 @@
-"""The learning rate of least test error, and the rate or spike of the least bounds: a scan, and every dip refined."""
+"""The rate or spike of the least bounds: a scan, and every dip refined."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from functools import cache
 
 import numpy as np
 
-from giantsteps.numerics.bounds.results import BestEta, Bounds, Minimum
+from giantsteps.numerics.bounds.best import check_rate
+from giantsteps.numerics.bounds.results import Bounds, Minimum
 from giantsteps.numerics.bounds.ridge import bounds, local_minima
-from giantsteps.numerics.models.model import Model, ModelError
-from giantsteps.numerics.saddle_point.ridge import solve
+from giantsteps.numerics.models.model import Model
 
 # The scan of bounds starts at this share of its first step: at zero there is no spike.
 _START = 0.5
@@ -49,28 +49,6 @@ class BestBounds:
     lower: BestBound
 
 
-def best_eta(model: Model, *, largest: float = 30.0, points: int = 61) -> BestEta:
-    """The learning rate eta in [0, largest] of least test error, the rest as in a model from a gradient step.
-
-    Scans eta evenly, then refines every dip. Raises ModelError where the gradient-step map does not exist, and where
-    steps have rates of their own.
-    """
-    _check_rate(model)
-
-    def error(eta: float) -> float:
-        return solve(model.changed(eta=eta)).test_error
-
-    minima = local_minima(error, [float(x) for x in np.linspace(0.0, largest, points)])
-    best = min((*minima, *(Minimum(x, error(x)) for x in (0.0, largest))), key=lambda candidate: candidate.error)
-    found = model.changed(eta=best.at)
-    return BestEta(best.at, best.error, found, best.at == largest, minima, solve(found).converged)
-
-
-def _check_rate(model: Model) -> None:
-    if model.step is not None and isinstance(model.step.eta, tuple):
-        raise ModelError("the best eta is sought as one rate for all steps: give one number, for example eta=3")
-
-
 def best_bounds(model: Model, parameter: str, *, largest: float | None = None, points: int = 61) -> BestBounds:
     """The learning rates "eta" after a step, or the spikes "spike" at fixed c and gamma (equations (28)-(31)), of least
     upper and least lower bound, above 0 and up to 30 or 10.
@@ -79,7 +57,7 @@ def best_bounds(model: Model, parameter: str, *, largest: float | None = None, p
     have rates of their own.
     """
     if parameter == "eta":
-        _check_rate(model)
+        check_rate(model)
     largest = _LARGEST[parameter] if largest is None else largest
     grid = [float(x) for x in np.linspace(0.0, largest, points)[1:]]
     ends = (_START * grid[0], largest)

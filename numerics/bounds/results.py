@@ -145,30 +145,3 @@ class BestRidge:
             "at_smallest_ridge_tried": self.at_zero,
             "minima": [{"ridge": minimum.at, "test_error": minimum.error} for minimum in self.minima],
         }
-
-
-@dataclass(frozen=True)
-class BestEta:
-    """The learning rate of least test error, with the model it leads to.
-
-    at_edge: the least error was found at the largest eta tried. `minima` lists the local minima inside.
-    """
-
-    eta: float
-    test_error: float
-    model: Model
-    at_edge: bool
-    minima: tuple[Minimum, ...]
-    converged: bool = True
-
-    def to_dict(self) -> dict[str, Any]:
-        """As plain data for JSON, in the words of the command line, with the spike, bulk and alignment of the step."""
-        return {
-            "eta": self.eta,
-            "test_error": self.test_error,
-            "spike": self.model.spike,
-            "bulk": self.model.bulk,
-            "alignment": self.model.alignment,
-            "at_largest_eta_tried": self.at_edge,
-            "minima": [{"eta": minimum.at, "test_error": minimum.error} for minimum in self.minima],
-        }

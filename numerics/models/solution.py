@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,6 +30,13 @@ Array = NDArray[np.float64]
 
 def _none() -> Array:
     return np.zeros(0)
+
+
+class Derivative(NamedTuple):
+    """A derivative of the test error in one number of a model, and how far it may be off (an estimate)."""
+
+    value: float
+    error_estimate: float
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,10 +100,12 @@ class Solution(Shown):
     converged: whether it is a solution; do not use its numbers otherwise.
     status: "converged", or what to do.
     iterations: of the solver.
+    refine: how often the rule along the spike was refined.
     bulk: the equivalent that it was solved with, where that was not the model's own.
     map_error: the part of the estimate that comes from the averages of a gradient step.
     width: None for the limit, else the finite width.
     widened: the function behind `at_width`.
+    differentiated: the function behind `gradient`.
     mean_squared_error: with another loss: E(g - omega)^2.
     classification_error: with another loss, for targets in {-1, 1}: P(sign omega != g).
     energy: with another loss: (alpha/beta) E l(y, prox) + (ridge/2) sum_a q2_a, the minimum over p.
@@ -119,10 +128,14 @@ class Solution(Shown):
     converged: bool
     status: str
     iterations: int
+    refine: int = 0
     bulk: Callable[[float], DeterministicEquivalent] | None = field(default=None, repr=False)
     map_error: float = 0.0
     width: float | None = None
     widened: Callable[[Solution, float], Solution] | None = field(default=None, repr=False)
+    differentiated: Callable[[Solution, tuple[str, ...]], dict[str, Derivative]] | None = field(
+        default=None, repr=False
+    )
     mean_squared_error: float | None = None
     classification_error: float | None = None
     energy: float | None = None
@@ -184,6 +197,18 @@ class Solution(Shown):
         if self.widened is None:
             raise ModelError("a finite width is only supported in double precision: use solve(model).at_width(1000)")
         return self.widened(self, width)
+
+    def gradient(self, *names: str) -> dict[str, Derivative]:
+        """d test_error/d(a number of the model) by name, with error estimates: `gradient("eta", "ridge")`.
+
+        By implicit differentiation of the saddle point, through the gradient steps too
+        (`numerics.saddle_point.gradient`). Raises ModelError for what has no derivative.
+
+        names: numbers of the model; without names all that have a derivative.
+        """
+        if self.differentiated is None:
+            raise ModelError("a gradient is supported in double precision: use solve(model).gradient()")
+        return self.differentiated(self, names)
 
     def to_dict(self, width: int = WIDTH) -> dict[str, Any]:
         """As plain data for JSON, in the words of the command line; beside a limit stand the errors at the width.

@@ -73,12 +73,14 @@ class Level:
 
 @dataclass(frozen=True)
 class Refined:
-    """The level on the finest rule along the spike, its table, how far the test error moved, and Newton's steps."""
+    """The level on the finest rule along the spike, the `refine`-th, its table, how far the test error moved, and
+    Newton's steps."""
 
     level: Level
     table: Profile
     moved: float
     iterations: int
+    refine: int
 
 
 def refined(model: Model, refine: int = 0, bulk: Bulk | None = None, width: float = math.inf) -> Refined:
@@ -101,7 +103,7 @@ def refined(model: Model, refine: int = 0, bulk: Bulk | None = None, width: floa
         if done or table.unresolved == 1.0 or not fine.converged or table.exhausted:
             break
         coarse = fine
-    return Refined(fine, table, moved + table.unresolved * scale, iterations)
+    return Refined(fine, table, moved + table.unresolved * scale, iterations, level)
 
 
 def solve_on(

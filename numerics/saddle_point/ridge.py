@@ -62,6 +62,7 @@ def _solve(model: Model, refine: int, bulk: Bulk | None) -> Solution:
         converged=converged,
         status=status,
         iterations=found.iterations,
+        refine=found.refine,
         bulk=bulk,
         map_error=mapped,
         widened=at_width,

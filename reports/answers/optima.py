@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from giantsteps.numerics.bounds.best import Best
     from giantsteps.numerics.bounds.best_rate import BestBound
-    from giantsteps.numerics.bounds.results import BestEta
     from giantsteps.numerics.models.model import Model
 
 # The ends of the bracket of a test error are this share of the rate away: the dip is then about 1e-6 deep, far above
@@ -21,22 +21,26 @@ LOCAL = "local minimum, not certified"
 AT_END = "least at an end of the scan, not certified"
 
 
-def best_eta_json(model: Model) -> tuple[BestEta, dict[str, Any]]:
+def best_eta_json(model: Model) -> tuple[Best, dict[str, Any]]:
     """The rate of least test error at the model's ridge; those of the least bounds: "upper_bound", "lower_bound".
 
     None is certified: "certified" is False, and "status" says what was found. "estimated_bracket" holds a local minimum
     of the test error, by the error estimates of solutions at its ends and inside; null where they do not show one.
     Raises ModelError where the gradient-step map does not exist.
     """
-    from giantsteps.numerics.bounds.best_rate import best_eta
+    from giantsteps.numerics.bounds.best import best
 
-    rate = best_eta(model)
-    inside = any(minimum.at == rate.eta for minimum in rate.minima)
+    rate = best(model, over=("eta",))
+    eta, inside = rate.values["eta"], not rate.at_end
     document: dict[str, Any] = {
-        **rate.to_dict(),
+        "eta": eta,
+        "test_error": rate.test_error,
+        **(model if rate.model is None else rate.model).spiked(),
+        "at_largest_eta_tried": bool(rate.at_end) and eta > 0.0,
+        "minima": [{**place, "test_error": error} for place, error in rate.minima],
         "certified": False,
         "bracket": None,
-        "estimated_bracket": _bracket(model, rate.eta) if inside else None,
+        "estimated_bracket": _bracket(model, eta) if inside else None,
         "status": LOCAL if inside else AT_END,
     }
     return rate, document | best_bounds_json(model, "eta")

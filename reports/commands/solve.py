@@ -11,6 +11,7 @@ import click
 
 from giantsteps.numerics.models.documents import WIDTH, apart_sentence, finite, is_apart
 from giantsteps.numerics.models.parameters import ModelError
+from giantsteps.reports.answers.gradients import check_gradient, gradient_json, gradient_rows, names_of
 from giantsteps.reports.answers.widths import apart_line, error_rows, shown
 from giantsteps.reports.command_line.console import Output, number, provenance, table
 from giantsteps.reports.command_line.options import (
@@ -54,6 +55,8 @@ Examples:
   giantsteps solve --activation tanh --target "sin(2*z)" --alpha 1.5 --beta 1 --ridge 0.1 --alpha0 2 --eta 3 \\
       --bulk-model isotropic --readout normal:0.8
   giantsteps solve --activation tanh --target sin --alpha 1.5 --beta 1 --ridge 0.1 --alpha0 2 --eta 3/1 --steps 2
+  giantsteps solve --activation tanh --target sin --alpha 1.5 --beta 1 --ridge 0.1 --alpha0 2 --eta 3 \\
+      --gradient eta,ridge
 
 Solve the saddle-point equations: order parameters, training error and test error. With --alpha0 and --eta the bulk is
 the network's own after its gradient step, which goes beyond the paper. The value for the paper's isotropic bulk is
@@ -73,6 +76,9 @@ is, intervals with an enclosure of the test error for all values in each. JSON: 
 --digits N computes N digits from the theorems, checked but not proved. Requires one readout group, or two with
 isotropic rows. JSON: "any_precision".
 
+--gradient NAMES prints derivatives of the test error, for example --gradient eta,ridge, by implicit differentiation of
+the saddle point and of the gradient steps. JSON: "gradient" {{"eta": {{"value", "error_estimate"}}, ...}}.
+
 The value at a finite width of 1000 neurons (--width P for another) includes corrections of order 1/p. A sentence says
 if it differs from the limit by more than 5 %. JSON: "at_width" and "warnings".
 
@@ -86,9 +92,18 @@ Exit code 3 if a point did not converge or was not certified; all points are pri
 @click.option("--certify", is_flag=True, help="Prove the solution in ball arithmetic, and enclose the test error.")
 @option("--digits", "N", "The solution to N digits as well, for example 50.")
 @option("--time-limit", "S", "Of a range: S seconds of processor time (default 300).", seconds, "300")
+@option("--gradient", "NAMES", "Derivatives of the test error in these numbers, for example eta,ridge.", names_of)
 @width_option
 @common_options
-def solve(out: Output, certify: bool, digits: str | None, time_limit: float, width: int, **options: Any) -> int:
+def solve(
+    out: Output,
+    certify: bool,
+    digits: str | None,
+    time_limit: float,
+    gradient: tuple[str, ...] | None,
+    width: int,
+    **options: Any,
+) -> int:
     """Solve every point asked for; the exit code."""
     from giantsteps.reports.answers.certificates import extras
 
@@ -106,18 +121,22 @@ def solve(out: Output, certify: bool, digits: str | None, time_limit: float, wid
             return DONE if found.certified else UNDECIDED
     asked = request(options, any_law=True)
     _check_extras(asked, certify, many is not None)
+    if gradient:
+        check_gradient(asked)
     models = asked.models()
     plain = [model for _, model in models]
     more, rows, reached = extras(plain[0], certify, many)
     with out.progress("solving", len(models)) as progress:
-        solved = _solve_all(plain, progress.step, width) if asked.swept else [solve_single(plain[0])]
+        together = None if gradient else width
+        solved = _solve_all(plain, progress.step, together) if asked.swept else [solve_single(plain[0])]
         results = [_marked(asked, point, one) for (point, _), one in zip(models, solved, strict=True)]
     out.warn(plain)
     out.tell_groups(options, asked.groups)
     paper = _isotropic(asked, plain)
+    slopes = [gradient_json(one, gradient, bool(asked.swept)) if gradient else {} for one in results]
     documents = (
-        {**solution_json(solution, width), **learned_json(asked, point), **beside, **more}
-        for (point, _), solution, beside in zip(models, results, paper, strict=True)
+        {**solution_json(solution, width), **learned_json(asked, point), **beside, **slope, **more}
+        for (point, _), solution, beside, slope in zip(models, results, paper, slopes, strict=True)
     )
 
     def text() -> str:
@@ -167,12 +186,14 @@ def solve_single(model: Model) -> Solution:
         raise InputProblem(str(error)) from None
 
 
-def _solve_all(models: Sequence[Model], step: Callable[[], None], width: int = WIDTH) -> list[Answer]:
-    """Every point of a sweep, together where that can be; a point without a solution has a sentence in its place."""
+def _solve_all(models: Sequence[Model], step: Callable[[], None], width: int | None = WIDTH) -> list[Answer]:
+    """Every point of a sweep, together where that can be, without a width one by one; a point without a solution has a
+    sentence in its place.
+    """
     from giantsteps.numerics.saddle_point.solve import solve as solution_of
     from giantsteps.reports.answers.solved_together import solved_together
 
-    together = solved_together(models, width) if len(models) > 1 else {}
+    together = solved_together(models, width) if len(models) > 1 and width else {}
     results: list[Answer] = []
     for place, model in enumerate(models):
         try:
@@ -277,6 +298,7 @@ def solution_rows(solution: Solution, document: dict[str, Any]) -> list[tuple[st
     rows += [
         ("residual", number(solution.residual, 2)),
         ("error estimate", number(solution.error_estimate, 2)),
+        *gradient_rows(document),
         *([("parameter error", number(solution.parameter_error, 2))] if "parameter_error" in document else []),
         ("status", solution.status),
     ]
@@ -308,13 +330,17 @@ def sweep_table(asked: Request, documents: Sequence[dict[str, Any]], width: int)
     first = any(map(is_apart, documents))
     named = ["test error", "training error", f"at width {width}"]
     header = [f"test error at width {width}", "limit", "training error"] if first else named
-    header = [*asked.swept, *header, *(["isotropic"] if asked.has_step else []), "status"]
+    slopes = next((list(one["gradient"]) for one in documents if one.get("gradient")), [])
+    more = [*(["isotropic"] if asked.has_step else []), *(f"d/d {x}" for x in slopes), "status"]
+    header = [*asked.swept, *header, *more]
     rows = []
     for point, document in zip(asked.points(), documents, strict=True):
         limit, training = (_error(document[name]) for name in ("test_error", "training_error"))
         errors = [shown(document), limit, training] if first else [limit, training, shown(document)]
         isotropic = [_error((document["isotropic"] or {}).get("test_error"))] if asked.has_step else []
-        rows.append([*(number(point[name], 6) for name in asked.swept), *errors, *isotropic, document["status"]])
+        along = [number(document["gradient"][x]["value"]) if document.get("gradient") else "-" for x in slopes]
+        given = [number(point[name], 6) for name in asked.swept]
+        rows.append([*given, *errors, *isotropic, *along, document["status"]])
     lines = [table(rows, header, right=frozenset(range(len(header) - 1))), apart_line(documents, width)]
     return "\n".join(line for line in lines if line)
 

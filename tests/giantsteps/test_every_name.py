@@ -33,7 +33,7 @@ EQUATIONS = {sp.Symbol("x"): sp.Integer(1)}
 ARGUMENTS: dict[str, Any] = {
     **NUMBERS, **SMALL, "alpha0": 2.0, "eta": 1.0, "spike": 1.0, "bulk": 1.0, "alignment": 0.8,
     "model": MODEL, "subject": MODEL, "activation": "tanh", "target": "sin", "text": "tanh", "dimensions": (20, 30),
-    "parameter": "ridge", "low": 0.1, "high": 0.11, "weight": 1.0, "z": 0.5,
+    "parameter": "ridge", "over": "ridge", "low": 0.1, "high": 0.11, "weight": 1.0, "z": 0.5,
     "expression": giantsteps.activation("tanh").expression,
     "count": 4, "rows": 3, "d": 30, "name": "normal", "scale": 0.5,
     "equations": EQUATIONS, "ratio": 0.5, "values": [1.0, 2.0], "rule": lambda finer: (np.ones(1), np.ones(1)),
@@ -43,6 +43,7 @@ OF: dict[str, dict[str, Any]] = {"Simulation.values": {"name": "test_error"}}
 # What is made of functions: objects of each class whose methods are called.
 MADE: dict[str, Callable[[], Any]] = {
     "Activation": lambda: giantsteps.activation("tanh"),
+    "Best": lambda: giantsteps.best(MODEL, over="ridge"),
     "BatchSolution": lambda: giantsteps.solve_batch(MODEL, alpha=[1.0, 2.0]),
     "Bounds": lambda: giantsteps.bounds(MODEL),
     "Branch": lambda: giantsteps.certify_branch(MODEL, "ridge", 0.1, 0.11),
@@ -59,12 +60,12 @@ MADE: dict[str, Callable[[], Any]] = {
     "Spectrum": lambda: giantsteps.spectrum(MODEL),
 }
 # What is said not to exist.
-REFUSED = {"Certificate.plot": "a Certificate has no drawing"}
+REFUSED = {f"{name}.plot": f"a {name} has no drawing" for name in ("Best", "Certificate")}
 # Made by the functions above, not by a person.
 BY_FUNCTIONS = (
     *("Activation", "BatchSolution", "Bounds", "Branch", "Certificate", "EquationsSolution", "Simulation", "Solution"),
-    "Spectrum",
-)
+    "Best", "Spectrum",
+)  # fmt: skip
 FUNCTIONS = [name for name in giantsteps.__all__ if inspect.isfunction(getattr(giantsteps, name))]
 EXCEPTIONS = [
     name for name in giantsteps.__all__

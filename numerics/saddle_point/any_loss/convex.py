@@ -179,11 +179,11 @@ def _by_the_path(system: System, start: Array, tried: Found) -> Found:
 
 
 def _system(model: Model, refine: int, width: float | None, steps: tuple[Layer, ...] = ()) -> System:
-    table = profile(model, refine, 0, extra_reach(model.ridge), whole=not _mirrored(model), steps=steps)
+    table = profile(model, refine, 0, extra_reach(model.ridge), whole=not mirrored(model), steps=steps)
     return System(table, model, equivalent_of(model, model.ridge), model.loss, refine, width)
 
 
-def _mirrored(model: Model) -> bool:
+def mirrored(model: Model) -> bool:
     """Whether (kappa, z, y, omega) and its mirror image are as good, so that kappa >= 0 is enough.
 
     At -x an odd student and an odd target change sign; every supported loss is invariant. Even ones do not change.
@@ -238,6 +238,7 @@ def _solution(model: Model, level: _Level, moved: float, test_moved: float, eval
         converged=converged,
         status=status,
         iterations=evaluations,
+        refine=system.refine,
         width=system.width,
         widened=_at_width,
     )

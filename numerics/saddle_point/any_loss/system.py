@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -31,6 +32,9 @@ Array = NDArray[np.float64]
 
 # Relative step of the differences in C that give the second derivatives of Gamma: they enter the Jacobian only.
 _STEP = 1e-6
+# Places and weights of differences in units of the step.
+Differences = Sequence[tuple[int, float]]
+_FORWARD = ((1, 1.0), (0, -1.0))
 _LEAST_V = 1e-200
 _NOTHING = 1e-200
 
@@ -124,21 +128,27 @@ class System:
         size = max(float(w @ (at.variance + at.yhat**2)), _NOTHING)
         return np.concatenate([float(w @ at.V) / means, math.sqrt(size) / norms, size / means])
 
-    def at(self, x: Array, averages: Sampler) -> Linearised:
-        """Everything at x: the equations and their Jacobian."""
+    def at(self, x: Array, averages: Sampler, curved: bool = True) -> Linearised:
+        """Everything at x: the equations and, unless not `curved`, their Jacobian."""
         output = self.output(x)
         envelope = averages.envelope(output)
         functions = self._functions
         w, ratio = self.table.weights, self.ratio
         positions, size = self._positions
-        slope, curvature = np.empty(size), np.empty((size, size))
+        slope, curvature = ratio * self.pulled(w * envelope.slope), np.empty((size, size))
         for i in range(4):
-            slope[positions[i]] = ratio * (functions[i] @ (w * envelope.slope[i]))
-            for j in range(i, 4):
+            for j in range(i, 4) if curved else ():
                 block = ratio * ((functions[i] * (w * envelope.curvature[i, j])) @ functions[j].T)
                 curvature[positions[i], positions[j]] = block
                 curvature[positions[j], positions[i]] = block.T
         return Linearised(self, x, output, averages, slope, curvature)
+
+    def pulled(self, slopes: Sequence[Array] | Array) -> Array:
+        """Slopes in the unknowns as `narrowed` from weighted ones in yhat, P, q and V."""
+        found = np.empty(self._positions[1])
+        for position, functions, slope in zip(self._positions[0], self._functions, slopes, strict=True):
+            found[position] = functions @ slope
+        return found
 
     @cached_property
     def _functions(self) -> tuple[Array, Array, Array, Array]:
@@ -291,6 +301,10 @@ class Linearised:
     @property
     def jacobian(self) -> Array:
         """The slope of `gap` in the unknowns as `narrowed`."""
+        return self.jacobian_by(_FORWARD, _STEP)
+
+    def jacobian_by(self, differences: Differences, step: float) -> Array:
+        """The same, with the second derivatives of Gamma by these differences, `step` beside the size of C and D."""
         system, (pair, start), point = self.system, self._ends, self.point
         size, mult = len(self.slope), self._multiplicity[:, None]
         V, m, o, q = slice(0, pair), slice(pair, start), slice(start, size - pair), slice(size - pair, size)
@@ -302,7 +316,7 @@ class Linearised:
         jacobian[m] = self.curvature[m]
         jacobian[o] += point.overlap @ self.curvature[o] + turned.T @ d_conjugates
         jacobian[q] += point.jacobian @ d_hats + 2.0 * (turned @ self.curvature[o]) / mult
-        jacobian[q] -= self._variance_slope() @ d_conjugates
+        jacobian[q] -= self._variance_slope(differences, step) @ d_conjugates
         if system.width is not None:
             values, means, _, _ = system.split(self.x)
             k, tau = system.table.groups, values[-system.table.groups :]
@@ -314,14 +328,17 @@ class Linearised:
             jacobian[q, pair - k : pair] -= 2.0 * rows * (means**2 * stiffness / tau**2)
         return jacobian
 
-    def _variance_slope(self) -> Array:
+    def _variance_slope(self, differences: Differences, share: float) -> Array:
         """d(Q, q2)/d(C, D) at fixed hats, forces and m, by differences."""
         C, base = self.conjugates, self.image[-len(self.conjugates) :]
         ridge = float(np.min(1.0 / np.maximum(self.system.equivalent.largest()[-self.system.table.groups :], 1e-300)))
         columns = []
         for i, value in enumerate(C):
-            step = _STEP * (abs(value) + 1e-3 * ridge)
-            moved = C.copy()
-            moved[i] += step
-            columns.append((self._variance(self.system.equivalent.at(moved)) - base) / step)
+            step = share * (abs(value) + 1e-3 * ridge)
+            column = np.zeros_like(base)
+            for place, weight in differences:
+                moved = C.copy()
+                moved[i] += place * step
+                column = column + weight * (self._variance(self.system.equivalent.at(moved)) if place else base)
+            columns.append(column / step)
         return np.array(columns).T

@@ -9,8 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from giantsteps.numerics.bounds.best_rate import best_eta
-from giantsteps.numerics.bounds.results import BestEta
+from giantsteps.numerics.bounds.best import Best, best
 from giantsteps.numerics.models.network import Network
 from giantsteps.numerics.saddle_point.ridge import solve
 from giantsteps.reports.command_line.console import estimate_text
@@ -87,7 +86,7 @@ class Case:
     rate is from that of the theory read off the same grid, in standard errors."""
 
     name: str
-    best: dict[str, BestEta]
+    best: dict[str, Best]
     found: Vertex
     error: Vertex
     z: dict[str, float]
@@ -99,11 +98,11 @@ class Case:
 
 
 @cache
-def best_rates(name: str) -> dict[str, BestEta]:
+def best_rates(name: str) -> dict[str, Best]:
     """The best rate of a network by either theory."""
     network, etas = CASES[name]
     return {
-        theory: best_eta(replace(network, eta=etas[-1]).model(theory), largest=etas[-1], points=13)
+        theory: best(replace(network, eta=etas[-1]).model(theory), over="eta", largest=etas[-1], points=13)
         for theory in THEORIES
     }
 
@@ -129,10 +128,10 @@ def page(data: Data) -> Study:
     )
     furthest = {theory: max(abs(case.z[theory]) for case in cases) for theory in THEORIES}
     # What choosing eta by the paper's theory costs a network, by its own theory: a share of the least error.
-    costs = {one.name: errors(CASES[one.name][0], "network", [one.best["isotropic"].eta])[0] for one in cases}
+    costs = {one.name: errors(CASES[one.name][0], "network", [one.best["isotropic"].values["eta"]])[0] for one in cases}
     rises = {one.name: costs[one.name] / one.best["network"].test_error - 1.0 for one in cases}
     worst = max(rises, key=lambda name: rises[name])
-    lower = sum(case.best["isotropic"].eta < case.best["network"].eta for case in cases)
+    lower = sum(case.best["isotropic"].values["eta"] < case.best["network"].values["eta"] for case in cases)
     statements = (
         *(
             Statement(
@@ -163,8 +162,9 @@ def page(data: Data) -> Study:
     return Study(SLUG, "The best learning rate", text, tables, (_figure(cases, data),), command(SLUG))
 
 
-def _place(best: BestEta) -> str:
-    return f"{best.eta:.3g}" + (" or more" if best.at_edge else "")
+def _place(found: Best) -> str:
+    eta = found.values["eta"]
+    return f"{eta:.3g}" + (" or more" if found.at_end and eta > 0.0 else "")
 
 
 def _figure(cases: Sequence[Case], data: Data) -> draw.Figure:
@@ -176,8 +176,8 @@ def _figure(cases: Sequence[Case], data: Data) -> draw.Figure:
         for style, theory, label in ((1, "isotropic", "isotropic bulk"), (0, "network", "network's own bulk")):
             draw.line(axes, grid, errors(network, theory, grid), style, label)
             colour, marker, _ = draw.STYLES[style]
-            best = case.best[theory]
-            axes.plot([best.eta], [best.test_error], marker=marker, ms=9, mfc="none", mec=colour, lw=0)
+            least = case.best[theory]
+            axes.plot([least.values["eta"]], [least.test_error], marker=marker, ms=9, mfc="none", mec=colour, lw=0)
         own = [one.measured(data) for one in EXPERIMENTS if one.name.startswith(f"{case.name}, ")]
         draw.points(axes, etas, own, 4, "networks")
         axes.set(xscale="log", xlabel=r"rescaled learning rate $\tilde\eta$", title=case.name)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from giantsteps.numerics.bounds.best_rate import best_eta
+from giantsteps.numerics.bounds.best import best
 from giantsteps.numerics.bulk.network_steps import StepsBulk, law_of
 from giantsteps.numerics.bulk.of_model import equivalent_of
 from giantsteps.numerics.certificates.certify import certify
@@ -234,7 +234,7 @@ def test_what_is_not_supported_is_refused() -> None:
     with pytest.raises(ModelError, match="at most 20 gradient steps, and these are 21: use the isotropic bulk"):
         solve(step(*SINE, steps=21))
     with pytest.raises(ModelError, match="one rate for all steps"):
-        best_eta(step(*SINE, steps=2).changed(eta=(3.0, 1.0)))
+        best(step(*SINE, steps=2).changed(eta=(3.0, 1.0)), over="eta")
     with pytest.raises(ModelError, match="more than one readout group is only supported for"):
         step(*KINKED, gaussian_rows=True, readout=UNLIKE)
     with pytest.raises(ModelError, match="a bias is only supported"):

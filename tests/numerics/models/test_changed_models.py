@@ -12,9 +12,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import giantsteps
 from giantsteps.derivations.activations.activation import activation
 from giantsteps.numerics.bounds.any_loss import loss_bounds
-from giantsteps.numerics.bounds.best_rate import best_bounds, best_eta
+from giantsteps.numerics.bounds.best_rate import best_bounds
 from giantsteps.numerics.bounds.ridge import upper_bound
 from giantsteps.numerics.models.losses import LOGISTIC, SQUARE
 from giantsteps.numerics.models.model import Model, ModelError, ReadoutGroup
@@ -198,8 +199,8 @@ def test_a_batch_refuses_what_its_model_does_not_have() -> None:
 
 
 def test_the_best_rate_leads_to_the_model_of_its_step() -> None:
-    found = best_eta(built("step", {"beta": 2.0, "noise": 0.3}), largest=6.0, points=5)
-    anew = built("step", {"beta": 2.0, "noise": 0.3, "eta": found.eta})
+    found = giantsteps.best(built("step", {"beta": 2.0, "noise": 0.3}), over="eta", largest=6.0, points=5)
+    anew = built("step", {"beta": 2.0, "noise": 0.3, **found.values})
     assert found.model == anew
     assert solve(anew).test_error == pytest.approx(found.test_error, rel=1e-10)
 

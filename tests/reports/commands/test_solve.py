@@ -203,3 +203,17 @@ def test_the_same_command_prints_the_same_bytes_in_shortest_form(capfd: pytest.C
     _, out, _ = outcome(capfd, ["solve", *WORKED, "--json"])
     assert outcome(capfd, ["solve", *WORKED, "--json"])[1] == out
     assert repr(json.loads(out)["test_error"]) in out
+
+
+def test_gradients_stand_beside_the_solution_and_in_a_sweep(capfd: pytest.CaptureFixture[str]) -> None:
+    """At eta = 0 no derivative in eta exists: null in a sweep; the others are those of single points."""
+    stepped = ["--activation", "tanh", "--target", "sin", "--alpha", "1.5", "--beta", "1", "--ridge", "0.1"]
+    stepped += ["--alpha0", "2", "--gradient", "eta,ridge"]
+    alone = document(capfd, ["solve", *stepped, "--eta", "3"])
+    assert alone["gradient"]["eta"]["value"] == pytest.approx(0.00702063652234, rel=1e-8)
+    assert 0.0 < alone["gradient"]["eta"]["error_estimate"] < 1e-9
+    swept = document(capfd, ["solve", *stepped, "--eta", "0,3"])["results"]
+    assert [point["gradient"] for point in swept] == [None, alone["gradient"]]
+    code, out, _ = outcome(capfd, ["solve", *stepped, "--eta", "3"])
+    assert (code, "d test error/d eta      0.00702063652" in out) == (0, True)
+    assert "d/d eta" in outcome(capfd, ["solve", *stepped, "--eta", "0,3"])[1].splitlines()[0]

@@ -23,7 +23,7 @@ _VALUES = (
     ("readout", "1:-1,1:2"), ("readout", "1:0.1:1:1:1,1:0.9"), ("readout", "uniformly"), ("readout", "normal:1e3"),
     ("loss", "huber"), ("loss", "huber:-1"), ("digits", "5"), ("target", "2*ReLU(z)"), ("target", "tanh(x)"),
     ("ridge", "1e155"), ("ridge", "1e-200"), ("alpha", "1e300"), ("beta", "1e200"), ("bulk", "1e-300"),
-    ("spike", "1e60"), ("alignment", "0.5/0.5"), ("spike", "1/1"),
+    ("spike", "1e60"), ("alignment", "0.5/0.5"), ("spike", "1/1"), ("gradient", "eat"), ("gradient", "eta"),
 )  # fmt: skip
 # What is no expression of z that can be averaged, and what tries to be a program.
 _FORMULAS = (
@@ -143,6 +143,11 @@ _LINES = (
     f'solve {_SPIKED} --readout "1:.5::.3,1:.5::-.3" --bias 0.3:1',
     f'solve {_SPIKED} --readout "1/1:1" --spike 1/2',
     f"solve {_SPIKED} --readout normal:1 --loss hinge",
+    f"solve {_SPIKED} --gradient ridge --ridge 0",
+    f"solve {_SPIKED} --gradient ridge --readout normal:1",
+    f"solve {_SPIKED} --gradient ridge --bias learned",
+    f"solve {_STEPPED} --gradient eta --eta 0",
+    f"solve {_STEPPED} --gradient eta --eta 2/1 --steps 2",
     f"solve {_SPIKED} --readout normal:1 --certify",
     f"solve {_SPIKED} --certify --loss hinge",
     f"solve {_SPIKED} --digits 30 --bias learned",
