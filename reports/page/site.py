@@ -85,7 +85,7 @@ MENU = {
 UNLISTED = ("claim/", "activations/")
 # The kinds of documentation, each with what the names of its files begin with; every other one is reference.
 KINDS = {
-    "Begin": ("README", "docs/tutorial", "docs/first_ten_minutes"),
+    "Begin": ("README", "docs/tutorial"),
     "How to": ("docs/howto/", "docs/practitioner"),
     "Theory": ("docs/theory", "docs/model", "docs/several_steps", "docs/proved", "docs/second_kernel", "docs/studies"),
     "Reference": ("docs/",),
