@@ -277,10 +277,9 @@ def warnings_of(
     if activation.parity != "odd":
         kind = "could not be shown to be odd" if activation.parity == "undecided" else "is not odd"
         said.append(
-            f"the activation {kind}: Result 3.1 is for odd ones, and the map from a gradient step to spiked random "
-            f"features goes beyond the paper here, with {means}; its isotropic bulk neglects how the even part turns "
-            "the rows, which --bulk-model network does not; for a given spike, Result 3.2 and the bounds need no "
-            "symmetry"
+            f"the activation {kind}, and Result 3.1 requires an odd one. After a gradient step the spiked features go "
+            f"beyond the paper, with {means}. The isotropic bulk neglects that the even part turns the rows; "
+            "--bulk-model network includes this. For a given spike, Result 3.2 and the bounds hold for any parity"
         )
     if h1_zero:
         said.append(
