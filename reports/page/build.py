@@ -30,7 +30,7 @@ from giantsteps.verify.ledger.run import Beside, Ledger, run
 from giantsteps.verify.ledger.second_kernel import RECORD
 
 if TYPE_CHECKING:
-    from giantsteps.reports.page.site import Material
+    from giantsteps.reports.page.material import Material
 
 # The whole ledger beside the pages, for programs.
 DATA = "ledger.json.xz"
@@ -65,7 +65,7 @@ def build(
     from giantsteps.reports.command_line.console import Chapters, Progress, note
     from giantsteps.reports.command_line.machine.workers import pool
     from giantsteps.reports.page import pdf
-    from giantsteps.reports.page.site import Material
+    from giantsteps.reports.page.material import Material
 
     all_claims()  # a ledger that does not hang together is reported before anything is run
     examined, drawn = _kept_in(keep)

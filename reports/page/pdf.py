@@ -12,9 +12,10 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from giantsteps.reports.figures.canvas import Figure, standalone
 from giantsteps.reports.page.claims import glyph
+from giantsteps.reports.page.material import Material
 from giantsteps.reports.page.misprints import misprints
 from giantsteps.reports.page.results import IDS, stated
-from giantsteps.reports.page.site import TEMPLATES, Material, by_chapter
+from giantsteps.reports.page.site import TEMPLATES, by_chapter
 from giantsteps.reports.page.sources import document
 from giantsteps.reports.page.trust import measures
 from giantsteps.reports.page.views import (

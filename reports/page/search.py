@@ -6,18 +6,15 @@ import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from html import unescape
-from typing import TYPE_CHECKING
 
 from giantsteps.reports.page.claims import Around, address
+from giantsteps.reports.page.material import Material
 from giantsteps.reports.page.results import IDS
 from giantsteps.reports.page.views import ClaimView, DerivationView
 from giantsteps.reports.text.anchors import anchor
 from giantsteps.reports.text.documents import Document
 from giantsteps.reports.text.prose import heading
 from giantsteps.verify.protocol.claim import Role
-
-if TYPE_CHECKING:
-    from giantsteps.reports.page.site import Material
 
 # Title, kind, address from the first page, words.
 Entry = tuple[str, str, str, str]

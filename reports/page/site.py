@@ -17,21 +17,19 @@ from typing import Any, TypeVar
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
-from giantsteps.derivations.language.glossary import Entry as Symbol
 from giantsteps.reports.activation.gallery import TARGETS, Card, percent
-from giantsteps.reports.figures.canvas import Figure
 from giantsteps.reports.measurements.study import Study
 from giantsteps.reports.page.claims import Around, address, glyph, surroundings, symbols_script
-from giantsteps.reports.page.described import DescribedDerivation
 from giantsteps.reports.page.graph.dependencies import groups, headlines, links
 from giantsteps.reports.page.graph.drawing import svg
 from giantsteps.reports.page.graph.links import SiteError as SiteError
 from giantsteps.reports.page.graph.links import linked_page, places_of, places_script, root
+from giantsteps.reports.page.material import Material
 from giantsteps.reports.page.misprints import coverage, misprints
 from giantsteps.reports.page.results import stated
 from giantsteps.reports.page.search import search_script
 from giantsteps.reports.page.sources import SLIDES, by_source, document
-from giantsteps.reports.page.studies import FIRST, figure_places
+from giantsteps.reports.page.studies import figure_places
 from giantsteps.reports.page.trust import measures
 from giantsteps.reports.page.views import (
     ClaimView,
@@ -109,25 +107,6 @@ class Page:
     title: str
     body: Markup
     group: str
-
-
-@dataclass(frozen=True)
-class Material:
-    """What the pages are made from."""
-
-    ledger: Ledger
-    derivations: Sequence[DescribedDerivation]
-    glossary: Sequence[Symbol]
-    studies: Sequence[Study] = ()
-    gallery: Sequence[Card] = ()
-    documents: Sequence[Document] = ()
-    # The file of the same as one document, where it is written beside the pages.
-    document: str = ""
-
-    @property
-    def first(self) -> Figure | None:
-        """The figure of the paper that the first page shows, where its study is at hand."""
-        return next((figure for study in self.studies for figure in study.figures if figure.name == FIRST), None)
 
 
 def site(material: Material) -> dict[str, str]:
@@ -241,16 +220,16 @@ def _documentation(documents: Sequence[Document], claims: Sequence[ClaimView]) -
         return f'<a href="#{anchors[found[1]]}">{found[0]}</a>' if found[1] in anchors else found[0]
 
     kinds: dict[str, list[Document]] = {kind: [] for kind in KINDS}
-    groups: dict[str, list[Document]] = {group: [] for group in _OF_DOCUMENTS}
+    grouped: dict[str, list[Document]] = {group: [] for group in _OF_DOCUMENTS}
     for one in documents:
         group = next((g for g in _OF_DOCUMENTS[1:] if one.file.startswith(dirname(g) + "/")), _OF_DOCUMENTS[0])
-        groups[group].append(one)
+        grouped[group].append(one)
         if group == _OF_DOCUMENTS[0]:
             kinds[next(kind for kind, begins in KINDS.items() if one.file.startswith(begins))].append(one)
-    groups[_OF_DOCUMENTS[0]] = [one for listed in kinds.values() for one in listed]
+    grouped[_OF_DOCUMENTS[0]] = [one for listed in kinds.values() for one in listed]
     pages = [
         Page(one.file, one.title, Markup(f'<article class="document">{_CODE.sub(led, one.body)}</article>'), group)
-        for group, listed in groups.items()
+        for group, listed in grouped.items()
         for one in listed
     ]
     return [_page("documentation.html", "Documentation", kinds=kinds), *pages] if documents else []

@@ -38,6 +38,7 @@ CALLS: dict[str, Callable[[], object]] = {
     "bounds": lambda: giantsteps.bounds(_model(bulk=1.1)).to_dict(),
     "certify": lambda: giantsteps.certify(_model(bulk=1.2)).texts(),
     "certify network": lambda: giantsteps.certify(_own()).texts(),
+    "best": lambda: giantsteps.best(_own(), over="eta").to_dict(),
     "certify_branch": lambda: giantsteps.certify_branch(_model(bulk=1.3), "alpha", 1.5, 1.501).to_dict(),
     "claims": lambda: [claim.id for claim in giantsteps.claims("result-3-1")],
     "compare": lambda: giantsteps.compare(_model(bulk=1.4), dimensions=(10, 20), seeds=2).to_dict(),

@@ -13,7 +13,8 @@ from typing import Any
 from giantsteps.reports.figures import canvas as draw
 from giantsteps.reports.measurements.study import Study
 from giantsteps.reports.page.described import DescribedDerivation, describe
-from giantsteps.reports.page.site import Material, site
+from giantsteps.reports.page.material import Material
+from giantsteps.reports.page.site import site
 from giantsteps.reports.text.documents import documents
 from giantsteps.verify.claims.index import examine
 from giantsteps.verify.claims.paper import PAPER

@@ -64,7 +64,7 @@ def text() -> str:
 
 
 def _place(plane: Plane, k: int) -> str:
-    row, column = divmod(k, len(ETAS))
+    row, column = divmod(k, plane.missed.shape[1])
     return f"{plane.missed[row, column]:+.0%} (alpha0 {BATCHES[row]:g}, eta {ETAS[column]:g})"
 
 

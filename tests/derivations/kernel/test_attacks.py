@@ -89,12 +89,12 @@ ATTACKS: dict[str, dict[str, Callable[[], Theorem]]] = {
         "a limit without knowing that it exists": lambda: said(Tends(d, a, d), ground=Ground.DEFINITION),
         "a limit that depends on its variable, assumed": lambda: said(Tends(a / d, 1 / d, d)),
         "a function that stands for any value": lambda: taken(f(a), ZERO, f),  # type: ignore[arg-type]
-        "a limit for all values of what moves": lambda: established(
-            rewrite((instantiate((said(Tends(f(x) / d, ZERO, d), x),), {x: y}), define(y, d**2, "")))
-        ),
-        "the same by a lemma": lambda: established(
-            rewrite((instantiate((said(Tends(x / d, ZERO, d), ground=Ground.LEMMA),), {x: y}), define(y, d**2, "")))
-        ),
+        "a limit for all values of what moves": lambda: established(rewrite(
+            (instantiate((said(Tends(f(x) / d, ZERO, d), x),), {x: y}), define(y, d**2, ""))
+        )),
+        "the same by a lemma": lambda: established(rewrite(
+            (instantiate((said(Tends(x / d, ZERO, d), ground=Ground.LEMMA),), {x: y}), define(y, d**2, ""))
+        )),
         "a name for itself": lambda: define(a, a + 1, ""),
         "a name for all values of a symbol": lambda: define(c, x, "", x),
         "a function of one symbol twice": lambda: define(f(x, x), x, "", x),
@@ -128,9 +128,9 @@ ATTACKS: dict[str, dict[str, Callable[[], Theorem]]] = {
         "too few cofactors": lambda: ring((taken(a, b),), Equation(a**2, b**2)),
         "a root is its negative": lambda: ring((), Equation(sp.sqrt(p + 1), -sp.sqrt(p + 1))),
         "the root of a square": lambda: ring((), Equation(sp.sqrt(x**2 + 2 * x + 1), x + 1)),
-        "the root of something negative": lambda: established(
-            ring((), Equation((sp.sqrt(-1 - p) + 1) ** 2, 2 * sp.sqrt(-1 - p) - p))
-        ),
+        "the root of something negative": lambda: established(ring(
+            (), Equation((sp.sqrt(-1 - p) + 1) ** 2, 2 * sp.sqrt(-1 - p) - p)
+        )),
         "a denominator that is zero by algebra": lambda: ring(
             (), Equation(1 / ((a + b) ** 2 - a**2 - 2 * a * b - b**2), a)
         ),
@@ -160,20 +160,18 @@ ATTACKS: dict[str, dict[str, Callable[[], Theorem]]] = {
         "what grows for what was constant": lambda: instantiate((tends(a / d, ZERO),), {a: d}),
     },
     "rewrite": {
-        "what was constant by what a model lets grow": lambda: established(
-            rewrite((tends(n / (n + d), ZERO), modelled(n, a**2 * d)))
-        ),
-        "the same, with the model solved for a product": lambda: established(
-            rewrite((tends(n / (n + d), ZERO), ring((modelled(n / d, m),), Equation(n, m * d), (d,))))
-        ),
-        "what was constant by a slope that grows": lambda: established(
-            rewrite(
-                (
-                    tends(sigma_prime(a) / d, ZERO),
-                    instantiate((differentiate((define(sigma(x), x * d, "", x),), x),), {x: a}),
-                )
+        "what was constant by what a model lets grow": lambda: established(rewrite(
+            (tends(n / (n + d), ZERO), modelled(n, a**2 * d))
+        )),
+        "the same, with the model solved for a product": lambda: established(rewrite(
+            (tends(n / (n + d), ZERO), ring((modelled(n / d, m),), Equation(n, m * d), (d,)))
+        )),
+        "what was constant by a slope that grows": lambda: established(rewrite(
+            (
+                tends(sigma_prime(a) / d, ZERO),
+                instantiate((differentiate((define(sigma(x), x * d, "", x),), x),), {x: a}),
             )
-        ),
+        )),
         "what grows by its value": lambda: established(rewrite((tends(1 / d, ZERO), define(d, sp.Integer(5), "")))),
         "what is not there": lambda: rewrite((taken(a, b), taken(x, y))),
         "under an average, by a hypothesis on its variable": lambda: rewrite(
@@ -281,9 +279,9 @@ ATTACKS: dict[str, dict[str, Callable[[], Theorem]]] = {
         ),
         "a reflection": lambda: dilate((), Expectation(f(z), z), z, -TWO),
         "zero": lambda: dilate((), Expectation(f(z), z), z, ZERO),
-        "a factor that is zero by its meaning": lambda: established(
-            rewrite((dilate((), Expectation(f(z), z), z, a), define(a, ZERO, "")))
-        ),
+        "a factor that is zero by its meaning": lambda: established(rewrite(
+            (dilate((), Expectation(f(z), z), z, a), define(a, ZERO, ""))
+        )),
         "no stretch": lambda: dilate((), Expectation(f(z), z), z, ONE),
         "a variable that is not averaged over": lambda: dilate((), Expectation(f(z) * t, z), t, TWO),
         "no average": lambda: dilate((), f(z), z, TWO),
@@ -299,14 +297,12 @@ ATTACKS: dict[str, dict[str, Callable[[], Theorem]]] = {
         "an exponential of the variable": lambda: tends(sp.exp(d) / d**9, ZERO),
     },
     "limit_compose": {
-        "a division by what is zero": lambda: established(
-            rewrite(
-                (
-                    instantiate((limit_compose((tends(x + x / d, x),), hole / a, (hole,)),), {x: a * b}),
-                    ring((define(a, ZERO, ""),), Equation(a * b + a * b / d, ZERO), (b + b / d,)),
-                )
+        "a division by what is zero": lambda: established(rewrite(
+            (
+                instantiate((limit_compose((tends(x + x / d, x),), hole / a, (hole,)),), {x: a * b}),
+                ring((define(a, ZERO, ""),), Equation(a * b + a * b / d, ZERO), (b + b / d,)),
             )
-        ),
+        )),
         "a denominator that vanishes": lambda: limit_compose((tends(1 / d, ZERO),), 1 / hole, (hole,)),
         "a denominator that vanishes by algebra": lambda: limit_compose(
             (tends(1 / d, ZERO),), 1 / (hole + (a + b) ** 2 - a**2 - 2 * a * b - b**2), (hole,)
@@ -348,11 +344,9 @@ ATTACKS: dict[str, dict[str, Callable[[], Theorem]]] = {
         ),
         "a limit of another term": lambda: limits.limit_order((above(a, b), tends(1 / d, ZERO)), d),
         "a side that varies": lambda: limits.limit_order((above(1 / d, b / d), tends(1 / d, ZERO)), d),
-        "a side that is defined by the variable": lambda: established(
-            rewrite(
-                (limits.limit_order((above(1 / d, c), tends(1 / d, ZERO)), d), define(c, 1 / (2 * d), "")),
-            )
-        ),
+        "a side that is defined by the variable": lambda: established(rewrite(
+            (limits.limit_order((above(1 / d, c), tends(1 / d, ZERO)), d), define(c, 1 / (2 * d), "")),
+        )),
         "limits in two variables": lambda: limits.limit_order(
             (above(1 / d, 1 / n), tends(1 / d, ZERO), limit_rational((), 1 / n, ZERO, n)), d
         ),
@@ -376,20 +370,18 @@ ATTACKS: dict[str, dict[str, Callable[[], Theorem]]] = {
         "two limits of different terms": lambda: limit_unique((tends(1 / d, ZERO), tends(1 / d + 1, ONE))),
         "one limit twice": lambda: limit_unique((tends(1 / d, ZERO), tends(1 / d, ZERO))),
         "equations": lambda: limit_unique((taken(a, b), taken(a, c))),
-        "limits that hold each other constant": lambda: established(
-            limit_unique(
-                (
-                    tends(n / (n + d), ZERO),
-                    rewrite(
-                        (
-                            tends(m * d / (m * d + d), m / (m + 1)),
-                            congruence((define(n, m * d, ""),), hole / (hole + d), hole),
-                        ),
-                        True,
+        "limits that hold each other constant": lambda: established(limit_unique(
+            (
+                tends(n / (n + d), ZERO),
+                rewrite(
+                    (
+                        tends(m * d / (m * d + d), m / (m + 1)),
+                        congruence((define(n, m * d, ""),), hole / (hole + d), hole),
                     ),
-                )
+                    True,
+                ),
             )
-        ),
+        )),
     },
     "name_limit": {
         "a name that stands in the limit": lambda: name_limit((tends(a / d + b, b),), b, ""),

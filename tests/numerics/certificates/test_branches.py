@@ -158,7 +158,7 @@ def test_a_range_that_is_none_is_refused(model: Model, parameter: str, words: st
         (GIVEN, "ridge", 0.0, 0.1, "certificates need a positive ridge"),
         (TANH, "noise", 0.0, 0.1, "along alpha, beta, ridge, alpha0, eta"),
         (network("tanh", "sin", eta=0.0), "eta", 0.0, 0.5, "exclude eta = 0"),
-        (network("z**2", "sin"), "eta", 3.0, 3.5, "no spike"),
+        (network("z**2", "sin"), "eta", 3.0, 3.5, "without spike"),
         (network("z", "sin"), "eta", 3.0, 3.5, "linear activation"),
         (dataclasses.replace(GIVEN, readout=(ReadoutGroup(1.0, bulk=1.1),)), "bulk", 1.0, 1.1, "has a bulk of its own"),
     ],

@@ -194,10 +194,10 @@ STEPPED = {"alpha": 1.5, "beta": 1.0, "ridge": 0.1, "alpha0": 2.0, "eta": 3.0}
         (quick(target="exp(z/4)"), "no bound by a power"),
         (network("tanh", "sin", gaussian_rows=True), "rows of equal norm"),
         (network("tanh", "sin", loss="huber:1"), "square loss"),
-        (network("abs", "sin"), "no spike"),
+        (network("abs", "sin"), "without spike"),
         (network("z", "sin"), "linear activation"),
         (network("Max(z,0)**(3/2)", "sin"), "not certified: "),
-        (network("relu", "sin", alpha0=0.01, eta=50.0), "do not settle"),
+        (network("relu", "sin", alpha0=0.01, eta=50.0), "do not converge"),
     ],
 )
 def test_what_is_not_certified_says_why(model: Model, words: str) -> None:

@@ -163,7 +163,7 @@ def test_a_density_of_letters_is_simulated_as_spiked_random_features_alone() -> 
         (WORKED, {"seeds": 0}, "seeds"),
         (WORKED, {"kind": "network"}, "from its gradient step: give alpha0=2, eta=3"),
         (replace(WORKED, gaussian_rows=True), {"kind": "equivalent"}, "rows of equal norm"),
-        (WORKED, {"kind": "equivalent", "inputs": Inputs("uniform")}, "no uniform inputs"),
+        (WORKED, {"kind": "equivalent", "inputs": Inputs("uniform")}, "has Gaussian inputs"),
     ],
 )
 def test_unusable_requests_are_refused(subject: Model, changes: dict[str, Any], words: str) -> None:

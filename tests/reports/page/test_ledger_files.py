@@ -13,7 +13,7 @@ from giantsteps.reports.command_line.cli import run as run_command
 from giantsteps.reports.command_line.problems import InputProblem
 from giantsteps.reports.page.build import write
 from giantsteps.reports.page.described import describe
-from giantsteps.reports.page.site import Material
+from giantsteps.reports.page.material import Material
 from giantsteps.reports.text.ledger_files import write_together
 from giantsteps.reports.text.ledger_markdown import markdown, markdown_drift
 from giantsteps.verify.claims.paper import PAPER

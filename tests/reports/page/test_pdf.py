@@ -14,8 +14,8 @@ from PIL import Image
 from giantsteps.derivations.language.glossary import Entry as Symbol
 from giantsteps.reports.page.build import write
 from giantsteps.reports.page.described import describe
+from giantsteps.reports.page.material import Material
 from giantsteps.reports.page.pdf import NAME, sources, typeset
-from giantsteps.reports.page.site import Material
 from giantsteps.reports.text.mathematics import mathml
 from giantsteps.reports.text.typst_markup import displayed
 from giantsteps.verify.claims.paper import PAPER

@@ -84,7 +84,7 @@ TURNS: dict[str, tuple[Callable[[Data], Study], str, Callable[[Data], Data], str
         partial(swapped, one="steps 1", other="steps 2"), "it does at 0 of 36 points",
     ),
     "learning_rate": (
-        MEASURED["learning_rate"].page, "within 1.2 standard errors of where",
+        MEASURED["learning_rate"].page, "within 1.2 standard errors of the best rate",
         partial(scaled, pattern="^tanh/tanh, eta (1.5|2|3|4.5|6.5)$", factor=2.0), "within 438.6 standard errors",
     ),
     "width": (

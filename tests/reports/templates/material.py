@@ -11,7 +11,8 @@ import sympy as sp
 from giantsteps.derivations.language.glossary import Entry as Symbol
 from giantsteps.reports.figures.canvas import Figure
 from giantsteps.reports.measurements.study import Study, Table
-from giantsteps.reports.page.site import Material, site
+from giantsteps.reports.page.material import Material
+from giantsteps.reports.page.site import site
 from giantsteps.verify.claims.paper import CHAPTERS
 from giantsteps.verify.ledger.run import Entry, Given, Ledger
 from giantsteps.verify.protocol.claim import Claim, Domain, Kind, Mutant, Role, Source

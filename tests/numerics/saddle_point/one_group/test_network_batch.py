@@ -28,11 +28,11 @@ def test_points_may_differ_in_all_that_a_step_has() -> None:
 
 
 def test_a_law_that_is_none_is_marked() -> None:
-    with pytest.raises(ModelError, match="moment of order 8"):
+    with pytest.raises(ModelError, match="moments of order 8"):
         solve(_step("tanh", "exp(z**2/10)"))
     batch = solve_batch(_step("tanh", "exp(z**2/10)"), ridge=[0.1, 0.2])
     assert not batch.converged.any()
-    assert "moment of order 8" in batch.status[0]
+    assert "moments of order 8" in batch.status[0]
     assert np.isnan(batch.test_error).all()
 
 

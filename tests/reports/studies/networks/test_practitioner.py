@@ -91,8 +91,8 @@ def test_a_table_for_networks_shows_what_networks_of_that_width_have() -> None:
 def quoted() -> dict[tuple[str, str], str]:
     """The table of docs/practitioner.md, by target and activation."""
     text = (Path(__file__).parents[4] / "docs" / "practitioner.md").read_text(encoding="utf-8")
-    text = text.partition("\n## Which activation, which step\n")[2].partition("\n## ")[0]
-    rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in text.splitlines() if "|" in line]
+    table = text[text.index("| target | activation |") :].partition("\n\n")[0]
+    rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in table.splitlines()]
     return {(row[0], row[1]): " | ".join(row) for row in rows[2:]}
 
 
