@@ -48,6 +48,7 @@ class Best(Shown):
     error_estimate: that of the solution there.
     converged: whether there is a solution there.
     at_end: the numbers that are at an end of the scan, beyond which the error may be less.
+    scanned: the ends of the scan of each number.
     minima: every minimum found inside the scan, with its test error.
     gradient: the slopes that are left; none where there is no derivative.
     model: the model there; None at infinite ridge.
@@ -63,6 +64,7 @@ class Best(Shown):
     error_estimate: float
     converged: bool
     at_end: tuple[str, ...]
+    scanned: dict[str, tuple[float, float]]
     minima: tuple[tuple[Point, float], ...]
     gradient: dict[str, Derivative]
     model: Model | None
@@ -146,6 +148,11 @@ def _grid(name: str, several: bool, largest: float | None, points: int | None) -
     return np.linspace(0.0, most if largest is None else largest, points or (beside if several else alone))
 
 
+def _first(grid: Array) -> float:
+    """Where the search begins on a scan from 0, at which there is no derivative; elsewhere the beginning."""
+    return float(grid[0] or 1e-3 * grid[1])
+
+
 @dataclass(frozen=True)
 class _Search:
     """A scan of a model over numbers, one grid each."""
@@ -197,10 +204,8 @@ class _Search:
         from scipy.optimize import minimize
 
         start = [float(grid[k]) for grid, k in zip(self.grids, at, strict=True)]
-        ends = [(k - 1, k + 1) if len(at) == 1 else (0, -1) for k in at]
-        box = [(float(grid[a]), float(grid[b])) for grid, (a, b) in zip(self.grids, ends, strict=True)]
-        # At eta = 0 there is no derivative.
-        box = [(low + 1e-3 * (high - low) if low == 0.0 else low, high) for low, high in box]
+        ends = [(max(k - 1, 0), k + 1) if len(at) == 1 else (0, -1) for k in at]
+        box = [(float(grid[a]) or _first(grid), float(grid[b])) for grid, (a, b) in zip(self.grids, ends, strict=True)]
         end = {"ftol": 0.0, "gtol": 1e-10, "maxiter": 60}
         found = minimize(self._sloped, start, jac=True, bounds=box, method="L-BFGS-B", options=end)
         inside = all(low < x < high for (low, high), x in zip(box, found.x, strict=True))
@@ -210,28 +215,33 @@ class _Search:
         """The least of all minima, of the ends of the scan and of infinite ridge."""
         shape = tuple(map(len, self.grids))
         errors = np.array([self._error(at) for at in itertools.product(*self.grids)]).reshape(shape)
-        refined = [self._refined(at) for at in self._dips(errors)]
+        # A test error that rises from 0 on may have a minimum before the first place of the scan.
+        rising = [(0,)] if errors.ndim == 1 and self.grids[0][0] == 0.0 and errors[0] <= errors[1] else []
+        refined = [self._refined(at) for at in (*self._dips(errors), *rising)]
         least = np.unravel_index(int(np.argmin(errors)), shape)
         scanned = np.array([grid[k] for grid, k in zip(self.grids, least, strict=True)]), float(errors[least]), False
         at, error, _ = min((*refined, scanned), key=lambda candidate: candidate[1])
         solution, values = self._solution(at), self._place(at)
-        ends = [name for name, grid, x in zip(self.over, self.grids, at, strict=True) if x in (grid[0], grid[-1])]
+        placed = zip(self.over, self.grids, at, strict=True)
+        ends = [name for name, grid, x in placed if x in (grid[0], _first(grid), grid[-1])]
         # Of several numbers two searches may end in one minimum.
         minima = {tuple(np.round(x, 5)): (self._place(x), low) for x, low, inside in refined if inside}
         listed = tuple(minima.values())
+        low, high = (self._place([grid[k] for grid in self.grids]) for k in (0, -1))
+        ranges = {name: (low[name], high[name]) for name in self.over}
         if "ridge" in self.over and solution is not None:
             limit = bounds(solution.model)
             if limit.upper <= error:
                 at_infinity, ends = values | {"ridge": math.inf}, [name for name in ends if name != "ridge"]
                 estimate, converged = limit.error_estimate, limit.converged
-                return Best(at_infinity, limit.upper, estimate, converged, tuple(ends), listed, {}, None, None)
+                return Best(at_infinity, limit.upper, estimate, converged, tuple(ends), ranges, listed, {}, None, None)
         if solution is None:
-            return Best(values, error, math.inf, False, tuple(ends), listed, {}, None, None)
+            return Best(values, error, math.inf, False, tuple(ends), ranges, listed, {}, None, None)
         try:
             slopes = solution.gradient(*self.over)
         except ModelError:
             slopes = {}
         return Best(
-            values, solution.test_error, solution.error_estimate, True, tuple(ends), listed, slopes, solution.model,
-            solution,
+            values, solution.test_error, solution.error_estimate, True, tuple(ends), ranges, listed, slopes,
+            solution.model, solution,
         )  # fmt: skip

@@ -36,11 +36,12 @@ def best_eta_json(model: Model) -> tuple[Best, dict[str, Any]]:
         "eta": eta,
         "test_error": rate.test_error,
         **(model if rate.model is None else rate.model).spiked(),
-        "at_largest_eta_tried": bool(rate.at_end) and eta > 0.0,
+        "at_largest_eta_tried": eta == rate.scanned["eta"][1],
         "minima": [{**place, "test_error": error} for place, error in rate.minima],
         "certified": False,
         "bracket": None,
         "estimated_bracket": _bracket(model, eta) if inside else None,
+        "tried": list(rate.scanned["eta"]),
         "status": LOCAL if inside else AT_END,
     }
     return rate, document | best_bounds_json(model, "eta")
@@ -91,6 +92,8 @@ def optimum_lines(best: Mapping[str, Any] | None) -> list[str]:
     line = f"least test error {best['test_error']:.8g} at eta = {best['eta']:.8g}: {best['status']}"
     if best["estimated_bracket"]:
         line += f"; by the error estimates in {_interval(best['estimated_bracket'])}"
+    elif best["status"] == AT_END:
+        line += f" (scanned and refined on {_interval(best['tried'])})"
     return [line, *bound_lines(best, "eta")]
 
 

@@ -32,7 +32,7 @@ Examples:
 
 Run the ledger: every check of every claim, and the same checks on its mutants, each of which has to be refuted. CLAIM
 is an id or the beginning of ids; these claims and all claims they rest on are run. --export runs nothing: it writes the
-theorems of the claims for a second kernel, as one Rocq file, with a list of the assumptions of each.
+theorems of the claims for a second kernel, as files of Rocq, with a list of the assumptions of each.
 
 The committed ledger uses fixed seeds. With --seed all points and simulations are drawn anew: a simulation then REFUTES
 a correct claim once in a thousand, and a claim or a mutant near the threshold of power may become INCONCLUSIVE. Such a

@@ -132,9 +132,11 @@ def lines(items: Sequence[Element], limit: float = LINE) -> list[Line]:
 
 
 def _fine_pieces(items: Sequence[Element], limit: float) -> Iterator[list[Element]]:
-    """Summands and sides of equations; a summand wider than a line in factors."""
-    for piece in _pieces(items, _RELATIONS | _SUMS):
-        if _wide(piece) <= limit - INDENT:
+    """Summands and sides of equations, in factors where wider than a line, or than what a short left side leaves."""
+    pieces = _pieces(items, _RELATIONS | _SUMS)
+    left = _wide(pieces[0])
+    for number, piece in enumerate(pieces):
+        if _wide(piece) <= limit - (left if number == 1 and left <= NAMED else INDENT):
             yield piece
         else:
             yield from _factors(piece)

@@ -75,6 +75,19 @@ def test_a_rate_at_an_end_of_the_scan_is_told() -> None:
     assert short.values["eta"] == 0.5 * whole.values["eta"]
 
 
+def test_a_rate_below_the_first_of_the_scan_is_found() -> None:
+    # The error rises from 0 to 0.5, the first rate after 0 on the scan.
+    numbers: dict[str, Any] = {"alpha": 8, "beta": 2, "ridge": 0.1, "noise": 0.1, "alpha0": 4, "eta": 1}
+    model = Model.from_gradient_step("relu", "tanh", **numbers)
+    relu = giantsteps.best(model, over="eta")
+    assert relu.values["eta"] == pytest.approx(0.0773, abs=1e-3)
+    assert relu.test_error < giantsteps.solve(model.changed(eta=0)).test_error
+    # In the limit the shortest step is best.
+    tanh = giantsteps.best(Model.from_gradient_step("tanh", "relu", **numbers), over="eta")
+    assert (tanh.at_end, tanh.scanned) == (("eta",), {"eta": (0.0, 30.0)})
+    assert tanh.values["eta"] < 1e-3
+
+
 def test_the_document_has_the_value_at_a_width() -> None:
     found = giantsteps.best(Model("tanh", "sin", **SPIKED), over=("spike", "ridge"))
     document = found.to_dict(500)

@@ -84,7 +84,8 @@ def test_what_a_check_caught_alone_stands_on_its_page_and_on_that_of_trust() -> 
     ]
     for row in scored:
         n = NUMBER[row.id]
-        caught = [words(one) for one in dict(facts(page(claim_page(row.id))))["caught alone"].iter("li")]
+        refuted = dict(facts(page(claim_page(row.id))))["mutants refuted by each check alone"]
+        caught = [words(one) for one in refuted.iter("li")]
         assert caught == [
             f"{checks[row.id]}: caught 2 of 3 alone; missed: neighbour {n}a",
             f"derivation: way {n}: caught 3 of 3 alone",
