@@ -28,7 +28,9 @@ class _Printer(LatexPrinter):
             body = [self._print(argument) for argument in expr.args]
             if name in ("repeated", "product"):
                 body[1] = self._factor(expr.args[1], last=True)
-            written = notation.OPERATORS[name](*body)
+            # Equal terms, as many as a product says: of no index that a reader could follow.
+            many = name == "repeated" and expr.args[0].is_Mul
+            written = " ".join(body) if many else notation.OPERATORS[name](*body)
             return _power(written, exp, loose=name in notation.RUNNING or written.endswith(")"))
         written = notation.function(name)
         arguments = f"({', '.join(self._print(argument) for argument in expr.args)})"

@@ -147,7 +147,9 @@ def _framed(page: Page, pages: Sequence[Page], provenance: Mapping[str, Any]) ->
     """A page with what stands on every page: menu, search, footer."""
     files = {one.file for one in pages}
     menu = {head: {file: words for file, words in part.items() if file in files} for head, part in MENU.items()}
-    near = [one for one in pages if one.group == page.group != one.file and not one.file.startswith(UNLISTED)]
+    # The many pages that no menu lists have a short menu themselves: their first line leads to their chapter.
+    listed = [] if page.file.startswith(UNLISTED) else pages
+    near = [one for one in listed if one.group == page.group != one.file and not one.file.startswith(UNLISTED)]
     layout = _environment().get_template("layout.html")
     return layout.render(page=page, menu=menu, near=near, provenance=provenance, root=root(page.file))
 

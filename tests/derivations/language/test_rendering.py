@@ -72,6 +72,7 @@ def test_operators_of_the_kernel_are_sums_and_products() -> None:
     n = sp.Symbol("n")
     assert latex(repeated(n, x) * n) == r"n \sum_{i=1}^{n} x"
     assert latex(repeated(n, x - repeated(n - 1, y))) == r"\sum_{j=1}^{n} \left(x - \sum_{i=1}^{n - 1} y\right)"
+    assert latex(repeated(n * (n - 1), x + y)) == r"n \left(n - 1\right) \left(y + x\right)"
     assert latex(repeated(n, x) ** 2) == r"\left(\sum_{i=1}^{n} x\right)^{2}"
     assert latex(product_of(n, x)) == r"\prod_{i=1}^{n} x"
     assert latex(over_replicas(n, x, y)).startswith(r"\sum_{i,j=1}^{n} \begin{cases} x & \text{for}\: i = j")
