@@ -89,9 +89,10 @@ def optimum_lines(best: Mapping[str, Any] | None) -> list[str]:
     """Three lines: the rates of least test error, upper bound and lower bound."""
     if best is None:
         return []
-    line = f"least test error {best['test_error']:.8g} at eta = {best['eta']:.8g}: {best['status']}"
+    # The error is flat at its minimum: digits of the rate beyond the fourth depend on rounding.
+    line = f"least test error {best['test_error']:.8g} at eta = {best['eta']:.4g}: {best['status']}"
     if best["estimated_bracket"]:
-        line += f"; by the error estimates in {_interval(best['estimated_bracket'])}"
+        line += f"; by the error estimates in {_interval(best['estimated_bracket'], 5)}"
     elif best["status"] == AT_END:
         line += f" (scanned and refined on {_interval(best['tried'])})"
     return [line, *bound_lines(best, "eta")]
@@ -107,5 +108,5 @@ def bound_lines(best: Mapping[str, Any] | None, parameter: str) -> list[str]:
     ]
 
 
-def _interval(ends: list[float]) -> str:
-    return f"[{ends[0]:.10g}, {ends[1]:.10g}]"
+def _interval(ends: list[float], digits: int = 10) -> str:
+    return f"[{ends[0]:.{digits}g}, {ends[1]:.{digits}g}]"
