@@ -33,7 +33,7 @@ def learning_curves() -> None:
     (DOCS / "learning_curves.svg").write_text(draw.standalone(figure), encoding="utf-8")
 
 
-def session(text: str) -> str:
+def python_session(text: str) -> str:
     """The Python of a page: its fenced blocks, one session from top to bottom."""
     return "".join(re.findall(r"^```python\n(.*?)^```$", text, re.MULTILINE | re.DOTALL))
 
@@ -47,7 +47,7 @@ def tutorial() -> None:
     matplotlib.rcParams.update({"svg.fonttype": "none", "figure.figsize": (5.2, 3.4)})
     os.environ["SOURCE_DATE_EPOCH"] = "0"
     with chdir(DOCS / "figures"):
-        exec(session((DOCS / "tutorial.md").read_text(encoding="utf-8")), {})
+        exec(python_session((DOCS / "tutorial.md").read_text(encoding="utf-8")), {})
 
 
 if __name__ == "__main__":

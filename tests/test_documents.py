@@ -14,10 +14,11 @@ from pathlib import Path
 import click
 import pytest
 
+from benchmarks.documents import python_session
 from giantsteps.reports.command_line.cli import COMMANDS, cli, named
 from giantsteps.reports.command_line.misuse import examples_in
 from giantsteps.reports.studies.speed import DATA, bars
-from tests.shared.documents import PAGES, ROOT, Sample, differs, links, python_session, samples, shell
+from tests.shared.documents import PAGES, ROOT, Sample, differs, links, samples, shell
 
 TEXTS = {path: path.read_text(encoding="utf-8") for path in PAGES}
 README = TEXTS[ROOT / "README.md"]

@@ -23,53 +23,12 @@ from giantsteps.derivations.language.expectation import Expectation
 
 # Letters in the order of a product, Greek ones by their names; what is not listed comes after all of them.
 _LETTERS = (
-    *(
-        "B",
-        "R",
-        "J",
-        "N",
-        "n",
-        "p",
-        "d",
-        "k",
-        "l",
-        "j",
-        "i",
-        "alpha",
-        "beta",
-        "eta",
-        "lambda",
-        "a",
-        "b",
-        "C",
-        "D",
-        "h",
-        "s",
-    ),
-    *("r", "gamma", "rho", "c", "tau", "epsilon", "S", "delta", "theta", "m", "zeta", "psi", "Psi", "q", "V", "omega"),
-    *(
-        "y",
-        "Y",
-        "f",
-        "F",
-        "g",
-        "G",
-        "e",
-        "varrho",
-        "varpi",
-        "phi",
-        "varphi",
-        "mu",
-        "M",
-        "sigma",
-        "nu",
-        "kappa",
-        "x",
-        "v",
-    ),
-    *("w", "z", "t", "u", "xi", "Xi", "Delta", "E"),
+    "B R J N n p d k l j i alpha beta eta lambda a b C D h s",
+    "r gamma rho c tau epsilon S delta theta m zeta psi Psi q V omega",
+    "y Y f F g G e varrho varpi phi varphi mu M sigma nu kappa x v",
+    "w z t u xi Xi Delta E",
 )
-_RANK = {letter: rank for rank, letter in enumerate(_LETTERS)}
+_RANK = {letter: rank for rank, letter in enumerate(" ".join(_LETTERS).split())}
 _RANDOM = frozenset({"kappa", "x", "v", "w", "e", "z", "t", "xi", "Xi"})
 _SIZES = frozenset({"B", "R", "J", "N", "n", "n_0", "p", "d", "k", "l", "j", "i"})
 

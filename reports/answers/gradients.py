@@ -14,16 +14,16 @@ if TYPE_CHECKING:
     from giantsteps.reports.answers.solved_together import SolvedPoint
     from giantsteps.reports.command_line.request import Request
 
-NAMES = ("alpha", "beta", "ridge", "noise", "spike", "bulk", "alignment", "alpha0", "eta")
-
 
 def names_of(option: str, text: str) -> tuple[str, ...]:
     """The numbers named by the option. Raises InputProblem for other names."""
-    names = tuple(text.split(","))
+    from giantsteps.numerics.saddle_point.gradient import GIVEN, OF_STEP
+
+    names, known = tuple(text.split(",")), dict.fromkeys((*GIVEN, *OF_STEP))
     for name in names:
-        if name not in NAMES:
+        if name not in known:
             raise InputProblem(
-                f"{option} {text!r} is not accepted: one or several of {', '.join(NAMES)} are, joined by commas, for "
+                f"{option} {text!r} is not accepted: one or several of {', '.join(known)} are, joined by commas, for "
                 "example --gradient eta,ridge"
             )
     return names

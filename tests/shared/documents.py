@@ -40,11 +40,6 @@ def samples(text: str) -> list[Sample]:
     return found
 
 
-def python_session(text: str) -> str:
-    """The Python of a Markdown text: its fenced blocks, one session from top to bottom."""
-    return "".join(re.findall(r"^```python\n(.*?)^```$", text, re.MULTILINE | re.DOTALL))
-
-
 def links(text: str) -> list[str]:
     """The relative addresses that a Markdown text links to or shows."""
     return [found for found in re.findall(r"\]\(([^)#\s]+)", text) if "://" not in found]

@@ -135,7 +135,7 @@ class System:
         functions = self._functions
         w, ratio = self.table.weights, self.ratio
         positions, size = self._positions
-        slope, curvature = ratio * self.pulled(w * envelope.slope), np.empty((size, size))
+        slope, curvature = ratio * self.pulled(w * envelope.slope), np.full((size, size), math.nan)
         for i in range(4):
             for j in range(i, 4) if curved else ():
                 block = ratio * ((functions[i] * (w * envelope.curvature[i, j])) @ functions[j].T)
