@@ -51,6 +51,7 @@ if TYPE_CHECKING:
     from giantsteps.numerics.spectrum.density import Spectrum as Spectrum
     from giantsteps.numerics.spectrum.density import spectrum as spectrum
     from giantsteps.reports.answers.comparison import compare as compare
+    from giantsteps.reports.answers.sweep_results import sweep_results as sweep_results
     from giantsteps.verify.claims.index import claims as claims
     from giantsteps.verify.compiled.equations import EquationsSolution as EquationsSolution
     from giantsteps.verify.compiled.equations import solve_equations as solve_equations
@@ -88,6 +89,7 @@ _HOMES = {
         "numerics.spectrum.axis": "SpectrumError",
         "numerics.spectrum.density": "Spectrum spectrum",
         "reports.answers.comparison": "compare",
+        "reports.answers.sweep_results": "sweep_results",
         "verify.claims.index": "claims",
         "verify.compiled.equations": "EquationsSolution solve_equations",
         "verify.compiled.laws": "Law",

@@ -210,6 +210,7 @@ _LINES = (
     "sweep grid.toml",
     "sweep grid.toml --out results --workers 0",
     "sweep grid.toml --out results --workers 2 --dask here:1",
+    "sweep grid.toml --out results --format xls",
     "sweep grid.toml --out results --plot diagram.txt",
     "sweep grid.toml --out results --plot nowhere/diagram.svg",
     "sweep nowhere.toml --out results",
