@@ -23,9 +23,9 @@ if TYPE_CHECKING:
     from giantsteps.derivations.language.expectation import Expectation as Expectation
     from giantsteps.numerics.balls.arithmetic import BallError as BallError
     from giantsteps.numerics.balls.arithmetic import PrecisionError as PrecisionError
-    from giantsteps.numerics.bounds.best import Best as Best
     from giantsteps.numerics.bounds.best import best as best
     from giantsteps.numerics.bounds.of_model import bounds as bounds
+    from giantsteps.numerics.bounds.results import Best as Best
     from giantsteps.numerics.bounds.results import Bounds as Bounds
     from giantsteps.numerics.certificates.certify import Certificate as Certificate
     from giantsteps.numerics.certificates.certify import certify as certify
@@ -70,9 +70,9 @@ _HOMES = {
         "derivations.expressions.tree": "ExpressionError",
         "derivations.language.expectation": "Expectation",
         "numerics.balls.arithmetic": "BallError PrecisionError",
-        "numerics.bounds.best": "Best best",
+        "numerics.bounds.best": "best",
         "numerics.bounds.of_model": "bounds",
-        "numerics.bounds.results": "Bounds",
+        "numerics.bounds.results": "Best Bounds",
         "numerics.certificates.certify": "Certificate certify",
         "numerics.certificates.ranges.branch": "Branch certify_branch",
         "numerics.experiments.inputs": "Inputs InputsError",
