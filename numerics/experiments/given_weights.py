@@ -183,7 +183,8 @@ def measure(W: object, W0: object = None, theta: object = None, model: Model | N
     values, direction, origin = np.zeros(0), after.mean(axis=0), "mean row"
     if step is not None:
         _, values, turned = np.linalg.svd(step, full_matrices=False)
-        direction, origin = turned[0] * math.copysign(1.0, float(turned[0] @ direction)), "step"
+        if step.any():
+            direction, origin = turned[0] * math.copysign(1.0, float(turned[0] @ direction)), "step"
     if theta is not None:
         direction, origin = _numbers("theta", theta, (d,)), "theta"
     if not direction.any():

@@ -74,8 +74,9 @@ def test_the_rank_of_the_step_counts_the_directions_that_all_neurons_share() -> 
 
 def test_without_theta_the_direction_is_that_of_the_step() -> None:
     W, W0, theta = trained(NETWORKS[0], 200, 1)
-    given, step, row = (giantsteps.measure(*arrays) for arrays in ((W, W0, 7.0 * theta), (W, W0), (W,)))
-    assert [one.origin for one in (given, step, row)] == ["theta", "step", "mean row"]
+    given, step, row, none = (giantsteps.measure(*arrays) for arrays in ((W, W0, 7.0 * theta), (W, W0), (W,), (W, W)))
+    assert [one.origin for one in (given, step, row, none)] == ["theta", "step", "mean row", "mean row"]
+    assert none["rank"].measured == none["step_bulk"].measured == 0.0
     np.testing.assert_allclose(given.direction, theta, atol=1e-15)
     with pytest.raises(KeyError):
         step["alignment"]
