@@ -113,14 +113,15 @@ def _over_neurons(rows: Array, theta: Array, squares: Array) -> Numbers:
     of_square = math.sqrt(4.0 * float(along.var()) / p + 2.0 * float(squares[1:] @ squares[1:]) / (p**3 * (p - 1)))
     turned = float(np.std(rows @ theta - gamma * along / r)) / (r * math.sqrt(p)) if r else 1.0
     norms = float(np.std(np.einsum("ij,ij->i", rows, rows) - 2.0 * along)) / math.sqrt(p)
+    longest, least = math.sqrt(r * r + of_square), math.sqrt(max(r * r - of_square, 0.0))
     return {
-        "spike": (r, math.sqrt(r * r + of_square) - r), "alignment": (gamma, turned), "bulk": (found["bulk"], norms),
+        "spike": (r, max(longest - r, r - least)), "alignment": (gamma, turned), "bulk": (found["bulk"], norms),
     }  # fmt: skip
 
 
 def _theory(model: Model, p: int, d: int) -> Numbers:
     """The theory's numbers, spike >= 0, with the standard deviations over batches. Raises ModelError."""
-    check_uniform(model.readout, "the commands that solve a model")
+    check_uniform(model.readout, "solve, simulate and compare, not beside given weights")
     if model.step is not None and model.step.several:
         raise ModelError("the errors beside given weights are only known for one gradient step: use steps=1")
     if round(model.beta * d) != p:
@@ -128,7 +129,7 @@ def _theory(model: Model, p: int, d: int) -> Numbers:
     side = math.copysign(1.0, model.spike)
     found = {"spike": abs(model.spike), "alignment": side * model.alignment, "bulk": model.bulk}
     found |= dict(zip(_SHARES, weight_quantiles(model, tuple(_SHARES.values())), strict=True))
-    if model.step is None or not model.spike:
+    if model.step is None or (model.spike, model.bulk) == (0.0, 1.0):  # no step, or one that changes nothing
         return {name: (value, 0.0) for name, value in found.items()}
     (alpha0, eta), even = model.step.only, even_part(model.activation)
     rule, e = labels(model.target, model.noise, 0.0, even.mean), eta / model.beta
@@ -146,10 +147,12 @@ def _theory(model: Model, p: int, d: int) -> Numbers:
         "step_bulk": (np.array([2.0 * nu**2 * S[0], 0.0, own]), 0.0),
     }
     covariance = (second - np.outer(S, S)) / (alpha0 * d)
+    if not model.spike:  # which has no direction
+        del found["alignment"]
     spread = {name: math.hypot(math.sqrt(by @ covariance @ by), x) for name, (by, x) in slopes.items()}
     # A batch moves the eigenvalues as it moves their mean (to a fifth, by simulation and by the law of the labels).
     spread |= {name: found[name] * spread["bulk"] / model.bulk for name in _SHARES}
-    found |= {"step_bulk": model.bulk - 1.0 - 2.0 * nu * float(S[0]), "rank": 1.0}
+    found |= {"step_bulk": model.bulk - 1.0 - 2.0 * nu * float(S[0]), "rank": float(model.spike != 0.0)}
     return {name: (limit, spread.get(name, 0.0)) for name, limit in found.items()}
 
 

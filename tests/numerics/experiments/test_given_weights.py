@@ -17,6 +17,7 @@ NETWORKS = (
     Network("relu", "relu", 1.0, 2.0, 0.1, alpha0=4.0, eta=3.0, noise=0.2),
     Network("gelu", "sin", 1.0, 2.0, 0.1, alpha0=0.5, eta=8.0),
     Network("-tanh(z)", "sin", 1.0, 0.5, 0.1, alpha0=30.0, eta=1.0),  # a negative spike
+    Network("he2", "relu", 1.0, 1.0, 0.1, alpha0=2.0, eta=0.3),  # none
 )
 
 
@@ -32,8 +33,8 @@ def trained(network: Network, d: int, seed: int) -> tuple[Array, Array, Array]:
 def test_simulated_networks_agree_with_the_theory_within_the_errors(network: Network) -> None:
     seeds = 12
     found = [giantsteps.measure(*trained(network, 120, seed), network) for seed in range(seeds)]
-    assert {one["rank"].measured for one in found} == {one["rank"].theory for one in found} == {1.0}
-    for name in ("spike", "alignment", "bulk", "step_bulk", "eigenvalue_10", "eigenvalue_50", "eigenvalue_90"):
+    assert {one["rank"].measured for one in found} == {one["rank"].theory for one in found}
+    for name in {row["name"] for row in found[0].rows() if row["difference"] is not None}:
         apart = np.array([one[name].difference for one in found], dtype=float)
         # The mean square of twelve normal numbers of variance one is above 3 once in 10^4 times; seeds are fixed.
         assert np.mean(apart**2) < 3.0, name
