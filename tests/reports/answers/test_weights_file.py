@@ -103,6 +103,21 @@ def test_an_array_is_chosen_by_name_and_a_bad_file_is_one_sentence(tmp_path: Pat
             read_array(f"{tmp_path}/{name}", None, 2)
 
 
+def test_a_damaged_file_is_refused_in_a_sentence(tmp_path: Path) -> None:
+    np.savez_compressed(tmp_path / "whole.npz", a=np.arange(400.0).reshape(20, 20))
+    whole, rng = (tmp_path / "whole.npz").read_bytes(), np.random.default_rng(3)
+    refused = 0
+    for _ in range(200):
+        damaged = np.frombuffer(whole, np.uint8).copy()
+        damaged[rng.integers(len(whole), size=3)] = rng.integers(256, size=3)
+        (tmp_path / "damaged.npz").write_bytes(damaged.tobytes())
+        try:
+            read_array(f"{tmp_path}/damaged.npz", None, 2)
+        except InputProblem:
+            refused += 1
+    assert refused > 100
+
+
 def test_the_command_measures_a_file_beside_the_theory(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     rows = np.random.default_rng(1).standard_normal((40, 80)) / 80**0.5
     np.savez(tmp_path / "net.npz", W=rows + np.eye(80)[0], W0=rows, theta=np.eye(80)[0])
