@@ -6,9 +6,13 @@ A state_dict is a zip archive of a pickle and of raw storages. All that the pick
 from __future__ import annotations
 
 import io
+import lzma
 import math
 import pickle
+import struct
+import tokenize
 import zipfile
+import zlib
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +23,11 @@ from giantsteps.reports.command_line.problems import InputProblem, shown
 
 # The types of storages; a bfloat16 is the upper half of a float32.
 _TYPES = {"Double": "f8", "Float": "f4", "Half": "f2", "BFloat16": "u2", "Long": "i8", "Int": "i4", "Byte": "u1"}
+# What readers raise for a damaged file.
+_DAMAGED = (
+    *(ArithmeticError, AttributeError, EOFError, LookupError, MemoryError, RuntimeError, TypeError, ValueError),
+    *(lzma.LZMAError, struct.error, tokenize.TokenError, zipfile.BadZipFile, zlib.error),
+)
 
 
 def read_array(given: str, key: str | None, dimensions: int) -> NDArray[Any]:
@@ -51,7 +60,7 @@ def _arrays(name: str) -> dict[str, NDArray[Any]]:
         why = f"cannot be read ({error.strerror or 'damaged'})"
     except pickle.UnpicklingError as error:
         why = f"is not read: {error}"
-    except Exception:  # a damaged file makes its readers raise what they like: zlib.error, TokenError, ...
+    except _DAMAGED:
         why = "is damaged, or is no file of arrays"
     raise InputProblem(
         f"{shown(name)} {why}; accepted are .npy, .npz and what torch.save(model.state_dict(), FILE) writes, for "
