@@ -78,6 +78,7 @@ _DIRECTIONS = (
 )  # fmt: skip
 _NAMED = (
     "report", "verify", "claims", "errata", "activation", "solve", "simulate", "compare", "bounds", "spectrum", "sweep",
+    "weights",
 )  # fmt: skip
 _LINES = (
     *(f"solve {_SPIKED} --{name} {shlex.quote(text)}" for name, text in _VALUES),
@@ -133,6 +134,10 @@ _LINES = (
     f"solve {_SPIKED} --certify --alpha 1:2 --ridge 0.1,0.2",
     f"solve {_SPIKED} --certify --alpha 1:2 --loss logistic",
     f"solve {_SPIKED} --certify --alpha 1:2 --time-limit 0",
+    "weights",
+    "weights grid.toml",
+    "weights none.npz",
+    "weights .",
     "sweep grid.toml --out .",
     "sweep grid.toml --out grid.toml",
     f"solve {_SPIKED} --kind srf",
