@@ -25,7 +25,7 @@ from giantsteps.derivations.expressions.normal_form import as_polynomial
 from giantsteps.numerics.balls.arithmetic import BallError, Program, program, rational_ball
 from giantsteps.numerics.balls.gaussian_bounds import Envelope, cut_off
 from giantsteps.numerics.balls.growth_bounds import Line, in_z, polynomial_growth
-from giantsteps.numerics.balls.pieces import Pieces, pieces
+from giantsteps.numerics.balls.pieces import Pieces, piecewise
 from giantsteps.numerics.balls.trapezoid import Plan, density, heights, nodes, plan, rounded
 
 Ball = Any
@@ -66,7 +66,7 @@ def smoothing(function: Activation, line: Line, lift: Fraction, reach: Fraction,
     scale = line.scale()
     rule = across(function, scale, lift, rational_ball(reach), bits, ORDERS)
     if rule is None:
-        return _Pieced(pieces(function, scale, rational_ball(reach), bits, ORDERS))
+        return _Pieced(piecewise(function, scale, rational_ball(reach), bits, ORDERS))
     step = rounded(rule.plan.width)
     count = math.ceil(rule.end / step)
     if count > _MOST_NODES:

@@ -18,7 +18,7 @@ from giantsteps.derivations.activations.activation import Activation
 from giantsteps.numerics.balls.arithmetic import program, rational_ball
 from giantsteps.numerics.balls.averages import ORDERS, Averages, across, assembled, powers
 from giantsteps.numerics.balls.growth_bounds import Line
-from giantsteps.numerics.balls.pieces import Columns, pieces
+from giantsteps.numerics.balls.pieces import Columns, piecewise
 from giantsteps.numerics.balls.trapezoid import density
 
 Ball = Any
@@ -49,14 +49,14 @@ def sums(
     """At the places of kappa = k step, first <= k <= last; None for f analytic in a strip where they share too little.
 
     columns: of f and of f^2. The error of a column that is a polynomial in z follows from those of the powers of z,
-    which are at most about 2**-bits, for the (j, l) in `orders`. Raises BallError as `pieces` does.
+    which are at most about 2**-bits, for the (j, l) in `orders`. Raises BallError as `piecewise` does.
     """
     scale, spacing = line.scale(), line.factor() * step
     bias, wide = rational_ball(line.bias), abs(spacing).upper()
     far = (abs(bias) + wide * max(abs(first), abs(last))).upper()
     rule = across(function, scale, Fraction(0), far, bits, orders)
     if rule is None:
-        table = pieces(function, scale, far, bits, orders)
+        table = piecewise(function, scale, far, bits, orders)
         rows = [table.at(bias + k * spacing, columns) for k in range(first, last + 1)]
         return Sums([row for row, _ in rows], [row for _, row in rows], table.errors)
     # Without a slope all places are one, and the nodes are as far apart as they may be.

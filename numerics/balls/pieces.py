@@ -85,7 +85,7 @@ class Pieces:
         return found[0], found[1]
 
 
-def pieces(function: Activation, scale: Ball, reach: Ball, bits: int, orders: Sequence[tuple[int, int]]) -> Pieces:
+def piecewise(function: Activation, scale: Ball, reach: Ball, bits: int, orders: Sequence[tuple[int, int]]) -> Pieces:
     """The rule for |w| <= reach, errors of about 2**-bits (of those of f^l over min(1, A)^l).
 
     Raises BallError where f has no bound by a power, or is not shown to be analytic around panels up to breakpoints.

@@ -12,7 +12,7 @@ from giantsteps.derivations.activations.activation import activation
 from giantsteps.numerics.balls.arithmetic import BallError, precision
 from giantsteps.numerics.balls.averages import ORDERS, assembled, powers, smoothing
 from giantsteps.numerics.balls.growth_bounds import Line, branch_bound, cells, polynomial_growth
-from giantsteps.numerics.balls.pieces import gauss_error, legendre, pieces
+from giantsteps.numerics.balls.pieces import gauss_error, legendre, piecewise
 
 LINE = Line(Fraction(1), Fraction(0), Fraction(3, 2))
 
@@ -22,7 +22,7 @@ LINE = Line(Fraction(1), Fraction(0), Fraction(3, 2))
 def test_coarse_rules_own_up_to_their_errors(name: str, bits: int) -> None:
     # Functions analytic in a strip, for which the trapezoidal rule knows the averages.
     with precision(128):
-        rule = pieces(activation(name), LINE.scale(), arb(3), bits, ORDERS)
+        rule = piecewise(activation(name), LINE.scale(), arb(3), bits, ORDERS)
         fine = smoothing(activation(name), LINE, Fraction(0), Fraction(3), 90)
         for w in (-3.0, 0.0, 0.3, 2.0):
             found = assembled(*rule.at(arb(w), powers(4)), rule.errors)
@@ -70,6 +70,6 @@ def test_branches_are_bounded_beside_their_pieces() -> None:
 def test_breakpoints_without_end_are_known_up_to_64() -> None:
     with precision(80):
         waves = activation("sign(sin(z))")
-        assert pieces(waves, arb(1), arb(3), 40, ORDERS).at(arb(0), powers(0))[1][0].contains(1)
+        assert piecewise(waves, arb(1), arb(3), 40, ORDERS).at(arb(0), powers(0))[1][0].contains(1)
         with pytest.raises(BallError, match="analytic up to its breakpoints"):
-            pieces(waves, arb(1), arb(63), 40, ORDERS)
+            piecewise(waves, arb(1), arb(63), 40, ORDERS)
