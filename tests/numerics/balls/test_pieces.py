@@ -65,11 +65,7 @@ def test_branches_are_bounded_beside_their_pieces() -> None:
         for x, y in itertools.product((-0.5, 0.0, 0.7, 20.5), (0.0, 0.3, 0.5)):
             assert abs(x + 1j * y) / abs(1 + x + 1j * y) <= bound.constant * (1 + abs(x)) ** bound.degree
         assert beyond is None
-
-
-def test_breakpoints_without_end_are_known_up_to_64() -> None:
-    with precision(80):
-        waves = activation("sign(sin(z))")
-        assert piecewise(waves, arb(1), arb(3), 40, ORDERS).at(arb(0), powers(0))[1][0].contains(1)
-        with pytest.raises(BallError, match="analytic up to its breakpoints"):
-            piecewise(waves, arb(1), arb(63), 40, ORDERS)
+        # Off the line: |cos(z^2)| at (pi + i/4)^2 is about e^{pi/2}/2.
+        waves = branch_bound(activation("cos(z**2)"), Fraction(1, 4), Fraction(4))
+        assert waves is not None
+        assert waves.constant >= abs(((arb.pi() + acb(0, 0.25)) ** 2).cos()) > 2
