@@ -155,6 +155,8 @@ _LINES = (
     f"solve {_STEPPED} --gradient eta --eta 2/1 --steps 2",
     f"solve {_SPIKED} --readout normal:1 --certify",
     f"solve {_SPIKED} --certify --loss hinge",
+    f"solve {_SPIKED} --certify --activation 'exp(z/4)'",
+    f"solve {_SPIKED} --certify --alpha 1:2 --target 'sqrt(Abs(z))'",
     f"solve {_SPIKED} --digits 30 --bias learned",
     f"solve {_SPIKED} --certify --alpha 1,2",
     f"solve {_SPIKED} --certify --alpha 2:1",
