@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, cast
 
 from giantsteps.derivations.activations.activation import Activation
-from giantsteps.derivations.activations.activation import activation as function
+from giantsteps.numerics.gaussian import callables
 from giantsteps.numerics.gradient_steps.batches import INITIAL, State
 from giantsteps.numerics.models.even_part import even_part_warning
 from giantsteps.numerics.models.gradient_step import (
@@ -126,7 +126,7 @@ class Model(Spiked):
 
     def __post_init__(self) -> None:
         for name in ("activation", "target"):
-            object.__setattr__(self, name, function(getattr(self, name)))
+            object.__setattr__(self, name, callables.activation(getattr(self, name)))
         for name, (accepts, range_, example) in RANGES.items():
             object.__setattr__(self, name, checked_number(name, getattr(self, name), accepts, range_, example))
         if not isinstance(self.readout, ReadoutLaw):
@@ -218,6 +218,12 @@ class Model(Spiked):
     @property
     def warnings(self) -> tuple[str, ...]:
         """What has to be known before a number of this model is used, one sentence each; none for most models."""
+        named = ((name, getattr(self, name)) for name in ("activation", "target"))
+        said = [f"the {name} is {function!r}" for name, function in named if isinstance(function, callables.ByValues)]
+        return (*said, *self._step_warnings)
+
+    @property
+    def _step_warnings(self) -> tuple[str, ...]:
         isotropic, functions = self.bulk_model == "isotropic", (self.activation, self.target)
         if self.step is not None and self.step.several:
             return tuple(steps_warnings(*functions, self.step, self.beta, self.noise, isotropic))
@@ -333,7 +339,7 @@ class Model(Spiked):
         beta = checked_number("beta", beta, *RANGES["beta"])
         noise = checked_number("noise", noise, *RANGES["noise"])
         step = GradientStep(cast(PerStep, alpha0), cast(PerStep, eta), steps, same_batch)
-        student, teacher = function(activation), function(target)
+        student, teacher = callables.activation(activation), callables.activation(target)
         groups = readout
         if not isinstance(groups, ReadoutLaw):
             groups = checked_groups(cast("tuple[ReadoutGroup, ...]", readout))

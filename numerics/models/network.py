@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, fields, replace
 from typing import TYPE_CHECKING
 
 from giantsteps.derivations.activations.activation import Activation
-from giantsteps.derivations.activations.activation import activation as function
+from giantsteps.numerics.gaussian.callables import activation as function
 from giantsteps.numerics.models.gradient_step import GradientStep, PerStep
 from giantsteps.numerics.models.losses import SQUARE, Loss, loss_named
 from giantsteps.numerics.models.model import LARGEST, SMALLEST, UNIFORM, Model, ReadoutGroup
