@@ -66,7 +66,8 @@ def test_a_function_of_a_library_is_what_the_library_documents(text: str) -> Non
 # Names as they are written in the libraries, and the text of the same function here, defaults of the library included.
 LIBRARIES = {
     "ReLU": "relu", "nn.GELU": "gelu", "torch.nn.functional.gelu": "gelu", "nn.functional.gelu": "gelu",
-    "F.gelu": "gelu", "keras.activations.gelu": "gelu", "jax.nn.gelu": "gelu_tanh", "nn.gelu": "gelu_tanh", "jax.nn.silu": "silu",
+    "F.gelu": "gelu", "keras.activations.gelu": "gelu", "jax.nn.gelu": "gelu_tanh", "nn.gelu": "gelu_tanh",
+    "jax.nn.silu": "silu",
     "LeakyReLU": "leaky_relu(z, 1/100)", "nn.LeakyReLU": "leaky_relu(z, 1/100)", "leaky_relu": "leaky_relu(z, 1/100)",
     "jax.nn.leaky_relu": "leaky_relu(z, 1/100)", "keras.layers.LeakyReLU": "leaky_relu(z, 3/10)",
     "tf.keras.activations.leaky_relu": "leaky_relu(z, 1/5)", "tf.nn.leaky_relu": "leaky_relu(z, 1/5)",
