@@ -11,7 +11,6 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
-from numpy.polynomial import Chebyshev
 
 from giantsteps.derivations.activations.activation import Activation, Breakpoint, Growth, checked
 from giantsteps.derivations.activations.activation import activation as of_text
@@ -22,7 +21,6 @@ from giantsteps.derivations.expressions.tree import ExpressionError, Sampled, Z,
 from giantsteps.numerics.gaussian.evaluate import Array, compile_numpy
 from giantsteps.numerics.gaussian.nodes import PANEL_ORDER
 from giantsteps.numerics.gaussian.smooth_panels import distinct, smooth_panels
-from giantsteps.numerics.gaussian.tracing import traced
 
 # Where a callable is tried: simple numbers, where kinks are likely, and others; how far rounding puts its formula off.
 _TRIED, _SAME = np.concatenate([np.arange(-8.0, 8.5, 0.5), 64.0 * np.sin(np.arange(1.0, 200.0)) ** 5]), 1e-11
@@ -56,7 +54,7 @@ class Values:
 
 
 def _slope(values: Values, edges: Array) -> Callable[[Array], Array]:
-    pieces = [Chebyshev.interpolate(values, PANEL_ORDER - 1, ends).deriv() for ends in pairwise(edges)]
+    pieces = [np.polynomial.Chebyshev.interpolate(values, PANEL_ORDER - 1, ends).deriv() for ends in pairwise(edges)]
 
     def slope(x: Array) -> Array:
         panel, found = np.clip(np.searchsorted(edges, x) - 1, 0, len(pieces) - 1), np.empty_like(x)
@@ -96,14 +94,13 @@ class ByValues(Activation):
         return Growth(Fraction(float(max(*near, far))), Fraction(power))
 
 
-def activation(given: Any, breakpoints: Sequence[float] = ()) -> Activation:
+def activation(given: Any, breakpoints: Sequence[float] | float = ()) -> Activation:
     """The activation that is given as text, as a SymPy expression, or as a function of numbers.
 
     given: a formula in z, or the name of a function of docs/model.md, as it is or as in PyTorch, JAX and Keras; a SymPy
-        expression in one symbol; or a callable, such as a function of NumPy or SciPy, a lambda, a PyTorch module, a
-        function of JAX. A callable that NumPy's protocols can trace becomes its formula. Of any other only values in
-        double precision are used: what needs a formula is refused. An activation is returned as it is.
-    breakpoints: of such a callable, places where it jumps or has a kink. Others are looked for.
+        expression in one symbol; or a callable: your own, or of NumPy, SciPy, PyTorch or JAX. One that NumPy's
+        protocols can trace becomes its formula; of others, values in double precision alone are used.
+    breakpoints: where it jumps or has a kink, between -64 and 64. Others are looked for.
 
     Raises ExpressionError, in one sentence, for text outside the language, for a function that is not real and finite
     on the whole line (or not decidably so), where E|sigma(z)| is infinite under a standard Gaussian, and for a
@@ -115,24 +112,26 @@ def activation(given: Any, breakpoints: Sequence[float] = ()) -> Activation:
     >>> giantsteps.activation(lambda x: np.maximum(x, 0))
     activation('Max(z, 0)')
     """
-    if callable(given) and not isinstance(given, Activation) and not is_sympy(given):
-        return _of_callable(given, tuple(sorted(map(float, breakpoints))))
-    if len(breakpoints):
-        raise ExpressionError("breakpoints are accepted for a callable, and read off a formula: omit them")
+    places, own = np.ravel(breakpoints), callable(given) and not isinstance(given, Activation) and not is_sympy(given)
+    if len(places) and not (own and places.dtype.kind in "iuf" and np.all(np.abs(places) < -_WIDE[0])):
+        raise ExpressionError(
+            "breakpoints are numbers between -64 and 64, of a callable alone: omit them for a formula"
+        )
+    if own:
+        return _of_callable(given, tuple(sorted(map(float, places))))
     return checked(from_sympy(given), str(given)) if is_sympy(given) else of_text(given)
 
 
 def _of_callable(function: Callable[[Any], Any], declared: tuple[float, ...]) -> Activation:
+    from giantsteps.numerics.gaussian.tracing import traced  # loaded when it is first needed: it loads numpy.lib
+
     name = getattr(function, "__name__", type(function).__name__).replace("<lambda>", "function")
     with np.errstate(all="ignore"):
         values, formula = Values(_evaluator(function, name)), traced(function)
         found = values(_TRIED)
-        if not np.all(np.isfinite(found)):
-            raise ExpressionError(
-                f"{name} is not finite in double precision at z = {_TRIED[~np.isfinite(found)][0]:.6g}"
-            )
-        off = np.inf if formula is None else np.abs(compile_numpy(formula)(_TRIED) - found)
-        if formula is not None and np.all(off <= _SAME * (1.0 + np.abs(found))):
+        if len(bad := _TRIED[~np.isfinite(found)]):
+            raise ExpressionError(f"{name} is not finite in double precision at z = {bad[0]:.6g}")
+        if formula and np.all(np.abs(compile_numpy(formula)(_TRIED) - found) <= _SAME * (1.0 + np.abs(found))):
             return checked(formula, name)
         node = Sampled(name, values, Z)
         read = ByValues(node, values, _detected(node, declared), declared)
@@ -145,13 +144,12 @@ def _evaluator(function: Callable[[Any], Any], name: str) -> Callable[[Array], A
     attempts: list[Callable[[Array], Any]] = [function, np.vectorize(function, otypes=[np.float64])]
     if torch := sys.modules.get("torch"):
         attempts.insert(1, lambda x: function(torch.from_numpy(np.array(x))).detach().numpy())
-    reason: object = None
     for attempt in attempts:
         try:
             whole = np.asarray(attempt(_TRIED))
             apart = np.ravel([attempt(x) for x in _TRIED[::16, None]])
         except Exception as error:  # of the callable itself, which may be anything
-            reason = error
+            reason: object = error
             continue
         reason = "at an array it does not give what it gives at each of its numbers"
         if whole.dtype.kind not in "biu" and whole.dtype != np.float64:
@@ -192,7 +190,9 @@ def _bisected(values: Values, edges: Array) -> list[float]:
 def _breakpoint(values: Values, low: float, high: float) -> tuple[float, bool]:
     """Where between two places the function leaves its left side for its right one, and whether it jumps there."""
     low, high = low - 1e-14 * max(1.0, abs(low)), high + 1e-14 * max(1.0, abs(high))
-    sides = [Chebyshev.interpolate(values, 6, ends) for ends in ([low - _BESIDE, low], [high, high + _BESIDE])]
+    sides = [
+        np.polynomial.Chebyshev.interpolate(values, 6, ends) for ends in ([low - _BESIDE, low], [high, high + _BESIDE])
+    ]
     while low < (middle := 0.5 * (low + high)) < high:
         left, right = (abs(values(np.array([middle]))[0] - side(middle)) for side in sides)
         low, high = (middle, high) if left <= right else (low, middle)

@@ -128,9 +128,8 @@ def slope_integrand(activation: Activation) -> Integrand:
 
 def _by_values(function: ByValues, values: Values) -> Integrand:
     """The view of an activation without a formula, or of its derivative, on the panels that bisection left."""
-    places = tuple(point.value for point in function.breakpoints)
+    places, splits = tuple(point.value for point in function.breakpoints), function.values.splits
     degree, rough = float(function.growth.degree), any(point.root for point in function.breakpoints)
-    splits = function.values.splits
     return Integrand(values, places, splits, math.inf, degree, 0.0, 0.0, rough, rounding=values.rounding)
 
 

@@ -62,7 +62,7 @@ class Model(Spiked):
     v.theta = alignment, |v| = |theta| = 1; r, c and gamma are O(1). The ridge multiplies |a|^2 beside sum_mu (y_mu -
     a.phi_mu/sqrt p)^2, equations (4)-(7). Another loss has (ridge/2) |a|^2 beside the sum of its losses.
 
-    activation, target: sigma and g, as text or from `giantsteps.activation`.
+    activation, target: sigma and g, as `giantsteps.activation` takes them: text, SymPy, or a callable.
     alpha, beta: samples and width per dimension, n/d and p/d, > 0.
     ridge, noise: lambda (0 is the limit from above) and Delta, the variance of the label noise.
     spike, bulk, alignment: r, c and gamma.
@@ -105,8 +105,8 @@ class Model(Spiked):
 
         def __init__(
             self,
-            activation: Activation | str,
-            target: Activation | str,
+            activation: Any,
+            target: Any,
             alpha: float,
             beta: float,
             ridge: float,
@@ -286,8 +286,8 @@ class Model(Spiked):
     @classmethod
     def from_gradient_step(
         cls,
-        activation: Activation | str,
-        target: Activation | str,
+        activation: Any,
+        target: Any,
         *,
         alpha: float,
         beta: float,
