@@ -94,8 +94,9 @@ def from_sympy(given: Any) -> Expression:
 
     expression = given(Symbol("z", real=True)) if isinstance(given, FunctionClass) else given
     if len(symbols := expression.free_symbols) != 1:
-        what = f"a SymPy expression in exactly one symbol is accepted, and {expression} has {len(symbols)}"
-        raise ExpressionError(f"{what}: give numbers for the others, for example expression.subs(a, 2)")
+        raise ExpressionError(
+            f"{expression} has {len(symbols)} symbols, exactly one is accepted: use expression.subs(a, 2)"
+        )
     return parse(str(Printer().doprint(expression)), limited=False)
 
 
@@ -357,6 +358,8 @@ class _Reader:
             node = ast.Call(ast.Name(meant.partition("(")[0]), node.args, node.keywords)
         if not isinstance(node.func, ast.Name) or node.func.id in ("z", *_CONSTANTS):
             first = self._source(node.func)
+            if isinstance(node.func, ast.Attribute):
+                raise ExpressionError(_unknown("function", node.func.attr, self.text))
             hint = "a product is written with *, as in 2*(z + 1)" if len(node.args) == 1 else _EXAMPLE
             raise ExpressionError(f"only a function of the language can be called, not {first}; {hint}")
         name = node.func.id

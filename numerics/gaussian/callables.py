@@ -21,6 +21,7 @@ from giantsteps.derivations.expressions.tree import ExpressionError, Sampled, Z,
 from giantsteps.numerics.gaussian.evaluate import Array, compile_numpy
 from giantsteps.numerics.gaussian.nodes import PANEL_ORDER
 from giantsteps.numerics.gaussian.smooth_panels import distinct, smooth_panels
+from giantsteps.numerics.gaussian.tracing import FAILURES, traced
 
 # Where a callable is tried: simple numbers, where kinks are likely, and others; how far rounding puts its formula off.
 _TRIED, _SAME = np.concatenate([np.arange(-8.0, 8.5, 0.5), 64.0 * np.sin(np.arange(1.0, 200.0)) ** 5]), 1e-11
@@ -84,6 +85,12 @@ class ByValues(Activation):
         listed += [f"and {len(near) - _MOST_LISTED} more"] * (len(near) > _MOST_LISTED)
         return f"{self} by its values, with {', '.join(listed) or 'no breakpoint declared or detected'}"
 
+    def view(self, values: Values) -> tuple[Any, ...]:
+        """The fields of the quadrature's `Integrand` of the function or its derivative, on the panels of bisection."""
+        places, rough = tuple(cut.value for cut in self.cuts), any(cut.root for cut in self.cuts)
+        known = values, places, self.values.splits, np.inf, float(self.growth.degree), 0.0, 0.0, rough
+        return *known, False, 0.0, values.rounding
+
     @cached_property
     def growth(self) -> Growth:
         """The power of |x| by which the values at |x| = 64 outgrow those at 8, 16 and 32."""
@@ -122,8 +129,13 @@ def activation(given: Any, breakpoints: Sequence[float] | float = ()) -> Activat
     return checked(from_sympy(given), str(given)) if is_sympy(given) else of_text(given)
 
 
+def noted(activation: Activation, target: Activation) -> tuple[str, ...]:
+    """What has to be known of functions without a formula: one sentence each."""
+    named = {"activation": activation, "target": target}
+    return tuple(f"the {name} is {one!r}" for name, one in named.items() if isinstance(one, ByValues))
+
+
 def _of_callable(function: Callable[[Any], Any], declared: tuple[float, ...]) -> Activation:
-    from giantsteps.numerics.gaussian.tracing import traced  # loaded when it is first needed: it loads numpy.lib
 
     name = getattr(function, "__name__", type(function).__name__).replace("<lambda>", "function")
     with np.errstate(all="ignore"):
@@ -148,7 +160,7 @@ def _evaluator(function: Callable[[Any], Any], name: str) -> Callable[[Array], A
         try:
             whole = np.asarray(attempt(_TRIED))
             apart = np.ravel([attempt(x) for x in _TRIED[::16, None]])
-        except Exception as error:  # of the callable itself, which may be anything
+        except FAILURES as error:
             reason: object = error
             continue
         reason = "at an array it does not give what it gives at each of its numbers"

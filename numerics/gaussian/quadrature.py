@@ -26,7 +26,7 @@ from giantsteps.derivations.expressions.algebra import damped
 from giantsteps.derivations.expressions.budget import spend
 from giantsteps.derivations.expressions.calculus import derivative
 from giantsteps.derivations.expressions.tree import Expression, ExpressionError
-from giantsteps.numerics.gaussian.callables import ByValues, Values
+from giantsteps.numerics.gaussian.callables import ByValues
 from giantsteps.numerics.gaussian.evaluate import Evaluator, compile_branches, compile_numpy, relative_rounding
 from giantsteps.numerics.gaussian.nodes import PANEL_ORDER, composite, even_panels, even_steps
 from giantsteps.numerics.gaussian.smooth_panels import distinct, smooth_panels
@@ -109,7 +109,7 @@ class Moments(NamedTuple):
 def integrand(activation: Activation) -> Integrand:
     """The quadrature's view of an activation or target, computed once per value."""
     if isinstance(activation, ByValues):
-        return _by_values(activation, activation.values)
+        return Integrand(*activation.view(activation.values))
     whole = activation.panels[0].branch if len(activation.panels) == 1 else activation.expression
     return _followed(activation, activation.growth, lambda expression: expression, compile_numpy(whole))
 
@@ -118,19 +118,12 @@ def integrand(activation: Activation) -> Integrand:
 def slope_integrand(activation: Activation) -> Integrand:
     """The same of the derivative away from the breakpoints: steep places and growth of its own, the same strip."""
     if isinstance(activation, ByValues):
-        return _by_values(activation, activation.values.slope)
+        return Integrand(*activation.view(activation.values.slope))
     try:
         grown = activation.derivative_growth
     except ExpressionError:
         grown = activation.growth  # unbounded at a root; far out it grows no faster than the function
     return _followed(activation, grown, derivative, compile_branches(activation.panels, derivative))
-
-
-def _by_values(function: ByValues, values: Values) -> Integrand:
-    """The view of an activation without a formula, or of its derivative, on the panels that bisection left."""
-    places, splits = tuple(point.value for point in function.breakpoints), function.values.splits
-    degree, rough = float(function.growth.degree), any(point.root for point in function.breakpoints)
-    return Integrand(values, places, splits, math.inf, degree, 0.0, 0.0, rough, rounding=values.rounding)
 
 
 def _followed(activation: Activation, growth: Growth, map_: _Map, values: Evaluator) -> Integrand:
@@ -336,8 +329,7 @@ def _compared(function: Integrand, low: float, high: float, scale: float) -> tup
 
 
 # Shifts of a check, and its scales to the octave: one is 4 % larger at most, and the shifts lie further apart.
-_SAMPLES, _CELLS = 12, 16
-_MOST_DOUBLINGS, _AGREEMENT = 4, 1e-13
+_SAMPLES, _CELLS, _MOST_DOUBLINGS, _AGREEMENT = 12, 16, 4, 1e-13
 
 
 def _damped_moments(function: Integrand, shift: Array, scale: float, refine: int) -> Moments:

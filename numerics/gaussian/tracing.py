@@ -10,6 +10,8 @@ from numpy.lib.mixins import NDArrayOperatorsMixin
 from giantsteps.derivations.expressions.parser import parse
 from giantsteps.derivations.expressions.tree import Expression
 
+# What a function raises for an argument that it does not take.
+FAILURES = (ArithmeticError, AssertionError, AttributeError, LookupError, RuntimeError, TypeError, ValueError)
 _LONGEST_TEXT = 10_000  # a loop may double a formula at every turn
 _COMPARISONS = {"greater": ">", "greater_equal": ">=", "less": "<", "less_equal": "<="}
 # Universal functions of NumPy and SciPy that the language does not write as name(argument, ...).
@@ -42,7 +44,9 @@ class Traced(NDArrayOperatorsMixin):
         return Traced(_WRITTEN[name].format(*written) if name in _WRITTEN else f"{name}({', '.join(written)})")
 
     def __array_function__(self, function: Any, types: Any, arguments: Any, options: Any) -> Any:
-        return {np.where: _where, np.clip: _clip}[function](*arguments, **options)
+        if function is np.clip and not options:
+            return np.minimum(np.maximum(*arguments[:2]), arguments[2])
+        return _where(*arguments, **options) if function is np.where else NotImplemented
 
 
 def _text(given: Any) -> str:
@@ -60,14 +64,9 @@ def _where(condition: Traced, holds: Any, fails: Any) -> Traced:
     return Traced(text)
 
 
-def _clip(given: Any, least: Any, most: Any) -> Traced:
-    text = _text(given) if least is None else f"Max({_text(given)}, {_text(least)})"
-    return Traced(text if most is None else f"Min({text}, {_text(most)})")
-
-
 def traced(function: Any) -> Expression | None:
     """The tree of a function that is called with z; None where it cannot be traced. Floats are shortest decimals."""
     try:
         return parse(_text(function(Traced("z"))), limited=False)
-    except Exception:  # whatever the function raises for an argument that is no array
+    except FAILURES:
         return None

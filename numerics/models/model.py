@@ -218,21 +218,15 @@ class Model(Spiked):
     @property
     def warnings(self) -> tuple[str, ...]:
         """What has to be known before a number of this model is used, one sentence each; none for most models."""
-        named = ((name, getattr(self, name)) for name in ("activation", "target"))
-        said = [f"the {name} is {function!r}" for name, function in named if isinstance(function, callables.ByValues)]
-        return (*said, *self._step_warnings)
-
-    @property
-    def _step_warnings(self) -> tuple[str, ...]:
-        isotropic, functions = self.bulk_model == "isotropic", (self.activation, self.target)
+        isotropic, said = self.bulk_model == "isotropic", callables.noted(self.activation, self.target)
         if self.step is not None and self.step.several:
-            return tuple(steps_warnings(*functions, self.step, self.beta, self.noise, isotropic))
+            return (*said, *steps_warnings(self.activation, self.target, self.step, self.beta, self.noise, isotropic))
         if self.step is None or not isotropic:
-            return ()
+            return said
         # Of a density the letter 1, by which the step is named.
         largest = 1.0 if self.law else max(abs(group.weight) for group in self.groups)
-        found = even_part_warning(*functions, *self.step.only, self.beta, self.noise, largest)
-        return () if found is None else (found,)
+        found = even_part_warning(self.activation, self.target, *self.step.only, self.beta, self.noise, largest)
+        return said if found is None else (*said, found)
 
     def changed(self, **values: Any) -> Model:
         """The same model with some parameters changed, validated again; after a gradient step mapped through it again.

@@ -111,8 +111,8 @@ def test_a_sympy_expression_is_converted_exactly(given: Any, text: str) -> None:
 @pytest.mark.parametrize(
     ("given", "said"),
     [
-        (a * sp.tanh(x), "exactly one symbol is accepted, and a*tanh(x) has 2: give numbers for the others"),
-        (sp.Integer(2), "exactly one symbol is accepted, and 2 has 0"),
+        (a * sp.tanh(x), "a*tanh(x) has 2 symbols, exactly one is accepted: use expression.subs(a, 2)"),
+        (sp.Integer(2), "2 has 0 symbols, exactly one is accepted"),
         (sp.besselj(0, x), "the function 'besselj' is unknown"),
         (1 / x, "pole"),
     ],
@@ -133,7 +133,6 @@ TRACED: list[tuple[Any, str]] = [
     (lambda x: x * (x >= 0), "z*Piecewise((1, z >= 0), (0, True))"),
     (lambda x: np.where((x > -1) & (x < 1), x, np.sign(x)), "where(z < 1, where(z > -1, z, sign(z)), sign(z))"),
     (lambda x: np.clip(x, -1, 1), "Min(Max(z, -1), 1)"),
-    (lambda x: np.clip(x, 0, None), "Max(z, 0)"),
     (lambda x: x / (1 + abs(x)), "z/(Abs(z) + 1)"),
     (lambda x: 0.5 * x * (1 + scipy.special.erf(x / np.sqrt(2))), "z*(erf(z/1.4142135623730951) + 1)/2"),
     (lambda x: x**3 - 3 * x, "z**3 - 3*z"),
