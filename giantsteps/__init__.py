@@ -19,6 +19,7 @@ __path__ = [_HERE] if os.path.isdir(os.path.join(_HERE, "numerics")) else [_HERE
 
 # What a type checker believes the face to be; `_HOMES` says the same to the interpreter.
 if TYPE_CHECKING:
+    from giantsteps.derivations.activations.activation import Activation as Activation
     from giantsteps.derivations.expressions.tree import ExpressionError as ExpressionError
     from giantsteps.derivations.language.expectation import Expectation as Expectation
     from giantsteps.numerics.balls.arithmetic import BallError as BallError
@@ -37,8 +38,7 @@ if TYPE_CHECKING:
     from giantsteps.numerics.experiments.inputs import InputsError as InputsError
     from giantsteps.numerics.experiments.ridge import Simulation as Simulation
     from giantsteps.numerics.experiments.simulate import simulate as simulate
-    from giantsteps.numerics.gaussian.evaluate import Activation as Activation
-    from giantsteps.numerics.gaussian.evaluate import activation as activation
+    from giantsteps.numerics.gaussian.callables import activation as activation
     from giantsteps.numerics.models.losses import LossError as LossError
     from giantsteps.numerics.models.model import Model as Model
     from giantsteps.numerics.models.network import Network as Network
@@ -81,7 +81,8 @@ _HOMES = {
         "numerics.experiments.inputs": "Inputs InputsError",
         "numerics.experiments.ridge": "Simulation",
         "numerics.experiments.simulate": "simulate",
-        "numerics.gaussian.evaluate": "Activation activation",
+        "derivations.activations.activation": "Activation",
+        "numerics.gaussian.callables": "activation",
         "numerics.models.losses": "LossError",
         "numerics.models.model": "Model",
         "numerics.models.network": "Network SimulationError",

@@ -21,7 +21,7 @@ _VALUES = (
     ("alpha", "1,nan"), ("alpha", "nan:1:3"), ("alpha", "1e-99999999999"), ("alignment", "1.0000000001"),
     ("width", "1e3"), ("width", "many"), ("readout", ""), ("readout", "1:0.5,x:0.5"), ("readout", "1:nan,1:0.5"),
     ("readout", "1:-1,1:2"), ("readout", "1:0.1:1:1:1,1:0.9"), ("readout", "uniformly"), ("readout", "normal:1e3"),
-    ("loss", "huber"), ("loss", "huber:-1"), ("digits", "5"), ("target", "2*ReLU(z)"), ("target", "tanh(x)"),
+    ("loss", "huber"), ("loss", "huber:-1"), ("digits", "5"), ("target", "2*rleu(z)"), ("target", "tanh(x)"),
     ("ridge", "1e155"), ("ridge", "1e-200"), ("alpha", "1e300"), ("beta", "1e200"), ("bulk", "1e-300"),
     ("spike", "1e60"), ("alignment", "0.5/0.5"), ("spike", "1/1"), ("gradient", "eat"), ("gradient", "eta"),
 )  # fmt: skip
