@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,6 +11,7 @@ from giantsteps.reports.measurements.study import Table
 from giantsteps.verify.ledger.run import Entry, Ledger
 from giantsteps.verify.protocol.claim import Role
 from giantsteps.verify.protocol.paper import Paper
+from giantsteps.verify.protocol.papers import imported
 
 if TYPE_CHECKING:
     from giantsteps.reports.page.views import ClaimView
@@ -76,10 +76,7 @@ class Pages:
 
 def pages_of(paper: Paper) -> Pages:
     """What the module of pages of a paper says; its name and title alone where it names none."""
-    if not paper.pages:
-        return Pages(paper.name, paper.document.title)
-    found: Pages = import_module(paper.pages).PAGES
-    return found
+    return imported(paper.pages).PAGES if paper.pages else Pages(paper.name, paper.document.title)
 
 
 def stated(

@@ -138,5 +138,6 @@ def _reproducibility(paper: Paper) -> Measure:
         "evidence and scores, whatever the number of workers; tests hold two runs of a small ledger to the same bytes. "
         "Whether two reports with one worker and with two are the same byte for byte is not measured here."
     )
-    again = f"giantsteps report{paper.option} --check" if paper.option else "make drift"
-    return Measure("Reproducibility", text, again)
+    return Measure(
+        "Reproducibility", text, f"giantsteps report{paper.option} --check" if paper.option else "make drift"
+    )

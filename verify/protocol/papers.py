@@ -35,11 +35,11 @@ def paper_named(name: str) -> Paper:
     module, _, attribute = place.partition(":")
     if module.endswith(".py") or not all(part.isidentifier() for part in module.split(".")):
         raise PaperError("that is not the name of a module: folder/paper.py is the module folder.paper")
-    paper = getattr(_imported(module), attribute or "PAPER", None)
+    paper = getattr(imported(module), attribute or "PAPER", None)
     if not isinstance(paper, Paper):
         raise PaperError(f"the module {module} has no {attribute or 'PAPER'}; write PAPER = Paper(...) in it")
     for one in paper.modules:
-        if not isinstance(getattr(_imported(one), "CLAIMS", None), tuple):
+        if not isinstance(getattr(imported(one), "CLAIMS", None), tuple):
             raise PaperError(f"the module {one} has no tuple of claims; write CLAIMS = (...) in it")
     try:
         collected(paper.modules)
@@ -48,7 +48,8 @@ def paper_named(name: str) -> Paper:
     return replace(paper, module=name)
 
 
-def _imported(name: str) -> ModuleType:
+def imported(name: str) -> ModuleType:
+    """A module of a paper. Raises PaperError."""
     try:
         return import_module(name)
     except _FAULTS as error:
