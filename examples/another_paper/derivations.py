@@ -10,6 +10,7 @@ from giantsteps.derivations.kernel.search.assumptions import define, hypothesis,
 from giantsteps.derivations.kernel.search.averages import averages_expanded
 from giantsteps.derivations.kernel.search.steps import by_ring, equal, isolated, rewritten
 from giantsteps.derivations.kernel.statements import Equation
+from giantsteps.derivations.kernel.theorem import Theorem
 from giantsteps.derivations.language.derivation import Derivation
 from giantsteps.derivations.language.expectation import Expectation
 
@@ -17,11 +18,17 @@ from . import symbols as s
 
 _x, _z, _n = sp.symbols("x z n", real=True)
 # Two Gaussian numbers with the second moments rho, m and q, made of independent standard normal ones.
-_TEACHER = s.overlap / sp.sqrt(s.student) * _z + sp.sqrt(s.teacher - s.overlap**2 / s.student) * _x
+_TEACHER = s.overlap / sp.sqrt(s.student) * _z + sp.sqrt(s.rest) * _x
 _STUDENT = sp.sqrt(s.student) * _z
 _JOINT = "teacher and prediction are linear in Gaussian vectors, and so jointly Gaussian"
 ALIKE = "a fit without a sample predicts it as it predicts a fresh one, and every sample has the same response V"
 ISOTROPIC = "at Omega = 1, as d grows, each response V and the trace of (X^T X/d + lambda)^{-1} over d have one limit"
+
+
+def _averaged(meaning: Theorem) -> Theorem:
+    """An average of squares by the second moments rho, m and q."""
+    rest = define(s.rest, s.teacher - s.overlap**2 / s.student, "the second moment of the teacher is rho")
+    return rewritten(averages_expanded(meaning), rest)
 
 
 @cache
@@ -32,7 +39,7 @@ def test_error() -> Derivation:
         "the test error",
         "Section 2",
         proved("The mean square of a difference of two Gaussian numbers,", meaning),
-        proved("by their second moments.", equal(averages_expanded(meaning), s.teacher - 2 * s.overlap + s.student)),
+        proved("by their second moments.", equal(_averaged(meaning), s.teacher - 2 * s.overlap + s.student)),
     )
 
 
@@ -45,7 +52,7 @@ def rescaled() -> Derivation:
         "the best factor of a prediction",
         "Section 2",
         proved("The prediction is multiplied by k.", meaning),
-        proved("The second moments, as a square and the rest.", equal(averages_expanded(meaning), vertex)),
+        proved("The second moments, as a square and the rest.", equal(_averaged(meaning), vertex)),
     )
 
 
@@ -78,7 +85,7 @@ def training_error() -> Derivation:
         "Section 3",
         proved("In the fit the residual of a sample shrinks by 1 + V.", residual),
         proved("Before that it is the error on a fresh sample.", meaning),
-        proved("The label noise adds to the test error.", by_ring(goal, averages_expanded(meaning), error)),
+        proved("The label noise adds to the test error.", by_ring(goal, _averaged(meaning), error)),
         hypotheses=(ALIKE,),
     )
 
