@@ -18,7 +18,7 @@ report: $(INSTALLED)  ## derive, verify and render everything into build/report/
 test: $(INSTALLED)  ## the fast tests
 	$(ONE_THREAD) $(BIN)/python -m pytest -n 2 --dist worksteal -m "not thorough and not browser" $(PYTEST_OPTIONS)
 
-portable:  ## the fast tests on emulated older processors (ON="nehalem haswell"), as another user, in an odd path, in random order
+portable:  ## the fast tests on emulated older processors (ON="nehalem haswell") or with the oldest or newest libraries (ON=oldest), as another user, in an odd path, in random order
 	$(PYTHON) -m benchmarks.portable $(ON)
 
 thorough: $(INSTALLED)  ## every test and the thorough profile of the ledger

@@ -2,17 +2,20 @@
 
 Each run takes a copy of the source to a path with spaces, installs it there, and runs the
 fast tests in random order on an emulated older processor, without HOME, in a narrow terminal and the C locale; where
-root runs it, as a user without privileges. Options: names of `PROCESSORS` (default: all).
+root runs it, as a user without privileges. Options: names of `PROCESSORS` (default: all), or of the ends of the ranges
+in pyproject.toml: `oldest` (the first release of each library that is accepted) and `newest` (what the index has).
 """
 
 from __future__ import annotations
 
 import os
 import random
+import re
 import shutil
 import subprocess
 import sys
 import tempfile
+import tomllib
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +28,7 @@ PROCESSORS = {
     },
     "haswell": {"OPENBLAS_CORETYPE": "Haswell", "NPY_DISABLE_CPU_FEATURES": "X86_V4 AVX512_ICL AVX512_SPR"},
 }
+ENDS = ("oldest", "newest")
 ROOT = Path(__file__).parents[1]
 NOBODY = 65534
 # What of the caller's environment an installation from a package index needs.
@@ -43,12 +47,20 @@ def copied(place: Path) -> Path:
     return source
 
 
+def constraints(end: str) -> str:
+    """The text of constraints.txt for one end of the ranges: the lower bounds of pyproject.toml, or nothing."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    listed = [*project["dependencies"], *(one for extra in project["optional-dependencies"].values() for one in extra)]
+    found = (re.match(r"([\w.-]+)(?:\[.*\])?>=([\w.]+)", one) for one in listed if end == "oldest")
+    return "".join(sorted({f"{one[1]}=={one[2]}\n" for one in found if one}))
+
+
 def environment(place: Path, processor: str) -> dict[str, str]:
     """The variables of a user who has little: no HOME, sixty columns, the C locale, an older processor."""
     kept = {name: os.environ[name] for name in _KEPT if name in os.environ}
     temporary = place / "tmp"
     temporary.mkdir(exist_ok=True)
-    return kept | PROCESSORS[processor] | {"TMPDIR": str(temporary), "COLUMNS": "60", "LC_ALL": "C"}
+    return kept | PROCESSORS.get(processor, {}) | {"TMPDIR": str(temporary), "COLUMNS": "60", "LC_ALL": "C"}
 
 
 def other_user() -> tuple[dict[str, Any], str]:
@@ -71,6 +83,8 @@ def other_user() -> tuple[dict[str, Any], str]:
 def run(place: Path, processor: str, seed: int) -> int:
     """Install and test there; the exit code of the tests."""
     source, asked = copied(place), environment(place, processor)
+    if processor in ENDS:
+        (source / "constraints.txt").write_text(constraints(processor), encoding="utf-8")
     who, python = other_user()
     for path in (place, *place.rglob("*")) if who else ():
         os.chown(path, NOBODY, NOBODY, follow_symlinks=False)

@@ -31,6 +31,8 @@ if TYPE_CHECKING:
     from giantsteps.numerics.certificates.certify import certify as certify
     from giantsteps.numerics.certificates.ranges.branch import Branch as Branch
     from giantsteps.numerics.certificates.ranges.branch import certify_branch as certify_branch
+    from giantsteps.numerics.experiments.given_weights import Measured as Measured
+    from giantsteps.numerics.experiments.given_weights import measure as measure
     from giantsteps.numerics.experiments.inputs import Inputs as Inputs
     from giantsteps.numerics.experiments.inputs import InputsError as InputsError
     from giantsteps.numerics.experiments.ridge import Simulation as Simulation
@@ -74,6 +76,7 @@ _HOMES = {
         "numerics.bounds.results": "Bounds",
         "numerics.certificates.certify": "Certificate certify",
         "numerics.certificates.ranges.branch": "Branch certify_branch",
+        "numerics.experiments.given_weights": "Measured measure",
         "numerics.experiments.inputs": "Inputs InputsError",
         "numerics.experiments.ridge": "Simulation",
         "numerics.experiments.simulate": "simulate",

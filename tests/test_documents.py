@@ -12,6 +12,7 @@ import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 
 import click
+import numpy as np
 import pytest
 
 from benchmarks.documents import python_session
@@ -167,6 +168,10 @@ def test_every_command_has_examples() -> None:
 @pytest.mark.parametrize("example", [e for _, e in EXAMPLES if runs(e)], ids=lambda e: e[:70])
 def test_the_examples_of_the_help_run(example: str, tmp_path: Path) -> None:
     (tmp_path / "grid.toml").write_text(sweep_file(), encoding="utf-8")
+    arrays = {name: np.eye(9) + k for k, name in enumerate(("before", "after"))} | {"theta": np.ones(9)}
+    np.savez(tmp_path / "net.npz", W=arrays["after"], W0=arrays["before"], theta=arrays["theta"])
+    for name, array in arrays.items():
+        np.save(tmp_path / f"{name}.npy", array)
     if "--resume" in example:
         assert shell(example.replace(" --resume", ""), tmp_path).returncode == 0
     if "--dask" in example:

@@ -323,9 +323,9 @@ def test_the_public_face_offers_what_it_names() -> None:
 
     # What a user learns once, and the types that it takes and returns.
     learned = {"Model", "Network", "activation", "bounds", "certify", "certify_branch", "claims", "compare", "best"}
-    learned |= {"simulate", "solve", "solve_batch", "solve_equations", "spectrum", "Expectation", "Law"}
+    learned |= {"measure", "simulate", "solve", "solve_batch", "solve_equations", "spectrum", "Expectation", "Law"}
     types = {"Activation", "BatchSolution", "Bounds", "Branch", "Certificate", "Inputs", "ReadoutGroup", "ReadoutLaw"}
-    types |= {"Simulation", "Solution", "Spectrum", "ExpressionError", "ModelError", "PrecisionError"}
+    types |= {"Measured", "Simulation", "Solution", "Spectrum", "ExpressionError", "ModelError", "PrecisionError"}
     types |= {"Best", "BallError", "InputsError", "LossError", "SimulationError", "SpectrumError"}
     types |= {"CompileError", "EquationsSolution", "SolveError"}
     assert set(dir(giantsteps)) == set(giantsteps.__all__) == learned | types

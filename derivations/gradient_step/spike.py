@@ -372,9 +372,10 @@ def spike(noise: sp.Expr = sp.S.Zero) -> Derivation:
     """
     moments, concentration, parts = moments_of_v(noise), concentration_of_v(noise), split()
     square, mean = moments.theorems[2], moments.theorems[3]
-    norm = concentrates("|v~|", Equation(s.v_norm**2, s.v_square), "result-3-1.spike-concentration")
+    noisy = "-noisy" if noise != 0 else ""
+    norm = concentrates("|v~|", Equation(s.v_norm**2, s.v_square), f"result-3-1.spike-concentration{noisy}")
     length = rewrite((congruence((norm,), sp.sqrt(_hole), _hole), square))
-    along = concentrates("theta.v~", Equation(s.v_overlap, s.v_overlap_mean), "result-3-1.overlap-variance")
+    along = concentrates("theta.v~", Equation(s.v_overlap, s.v_overlap_mean), f"result-3-1.overlap-variance{noisy}")
     overlap = rewrite((along, mean))
     strength = define(
         s.r, s.spike_factor * s.v_norm, "spike strength: the factors u = 1 and v = v~/|v~| are normalised"

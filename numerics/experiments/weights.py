@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from giantsteps.numerics.experiments.ensembles import Array, FeatureMap
+from giantsteps.numerics.experiments.ensembles import Array
 from giantsteps.numerics.experiments.inputs import GAUSSIAN
 from giantsteps.numerics.experiments.measure import Row
 from giantsteps.numerics.experiments.ridge import Job, Simulation, draw, measured, simulated
@@ -42,24 +42,23 @@ def weights_experiment(job: Job) -> tuple[Row, ...]:
     of the module's first lines. One row per ridge."""
     weights, batch, *streams = job.streams
     drawn = draw(job, weights, batch)
-    moments = moments_of(drawn)
+    moments = moments_of(drawn.weights, drawn.theta)
     rows = (dict(row) | moments for row in measured(drawn, job, streams))
     return tuple(tuple(row.items()) for row in rows)
 
 
-def moments_of(drawn: FeatureMap) -> dict[str, float]:
-    """The OBSERVABLES of a network's weights (p, d), p >= 4; r >= 0."""
-    rows = drawn.weights
+def moments_of(rows: Array, theta: Array) -> dict[str, float]:
+    """The OBSERVABLES of a network's weights (p, d), p >= 4, and a unit vector theta (d,); r >= 0."""
     p, d = rows.shape
     mean = rows.mean(axis=0)
     norms = np.einsum("ij,ij->i", rows, rows)
     square = (p * float(mean @ mean) - float(norms.mean())) / (p - 1)
     # Where neurons scatter more than they agree the square may fall below zero; r is then zero as far as they tell.
     spike = float(np.sqrt(max(square, 0.0)))
-    along = float(mean @ drawn.theta)
+    along = float(mean @ theta)
     rest = rows - mean
     v = mean / float(np.linalg.norm(mean))
-    perp = drawn.theta - float(v @ drawn.theta) * v
+    perp = theta - float(v @ theta) * v
     perp /= float(np.linalg.norm(perp))
     delta = np.einsum("ij,ij->i", rest, rest)
     halves = [_tilt(rest[start::2], delta[start::2]) for start in (0, 1)]

@@ -134,10 +134,13 @@ class Spectrum(Shown):
         }
 
 
-def equations_of(model: Model) -> Equations:
-    """The equations of a model's bulk. Raises ModelError for a network with several readout groups or steps."""
+def equations_of(
+    model: Model, isotropic: type[Equations] = Equations, network: type[NetworkEquations] = NetworkEquations
+) -> Equations:
+    """The equations of a model's bulk, of either kind. Raises ModelError for a network with several readout groups or
+    steps."""
     if model.network_step is None:
-        return Equations(model)
+        return isotropic(model)
     if by_pencil(model):
         if model.step is not None and model.step.several:
             raise ModelError(
@@ -153,7 +156,7 @@ def equations_of(model: Model) -> Equations:
             "the spectrum of a network's own bulk is only supported for one readout group without bias: omit the "
             'groups, or use the isotropic bulk, bulk_model="isotropic"'
         )
-    return NetworkEquations(model)
+    return network(model)
 
 
 @within_reach

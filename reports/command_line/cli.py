@@ -36,6 +36,7 @@ COMMANDS: dict[str, str] = {
     "compare": "compare theory and simulation, with a verdict",
     "bounds": "bounds on the test error over the ridge, and the best ridge",
     "spectrum": "the spectrum of the feature matrix: density, edges, outliers",
+    "weights": "measure the weights of your network beside the theory",
     "sweep": "a grid of models from a file, resumable, on one machine or a cluster",
 }
 

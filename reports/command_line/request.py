@@ -174,6 +174,16 @@ class Request:
             found.append((point, model))
         return found
 
+    def only(self, command: str) -> tuple[dict[str, float], Model]:
+        """The one point and its model, for a command that accepts no sweep. Raises InputProblem."""
+        if self.swept:
+            raise InputProblem(
+                f"--{self.swept[0]} was given a sweep; giantsteps {command} accepts one model, for example "
+                f"--{self.swept[0]} 1"
+            )
+        (found,) = self.models()
+        return found
+
     def network(self, point: Mapping[str, float]) -> Network:
         """The network and its gradient step at one point. Raises InputProblem where none was given."""
         from giantsteps.numerics.models.network import Network, SimulationError

@@ -68,12 +68,7 @@ def spectrum(out: Output, size: int | None, kind: str | None, seed: int, plot: s
     file = None if plot is None else figure_file(plot)
     filled = with_idle(options)
     asked = request(filled, kind=kind)
-    if asked.swept:
-        raise InputProblem(
-            f"--{asked.swept[0]} was given a sweep; giantsteps spectrum accepts one model, for example "
-            f"--{asked.swept[0]} 1"
-        )
-    ((point, model),) = asked.models()
+    point, model = asked.only("spectrum")
     drawn = kind or ("network" if asked.bulk_model == "network" else "srf")
     subject = asked.network(point) if drawn == "network" and size is not None else model
 

@@ -29,7 +29,7 @@ Examples:
   giantsteps verify result-3-1
   giantsteps verify --profile thorough --json
   giantsteps verify result-3-1.spike-strength --seed 7
-  giantsteps verify --export rocq build/rocq
+  giantsteps verify result-3-1.alignment --export rocq build/rocq
   giantsteps verify --properties limits.narrow
 
 Run the ledger: every check of every claim, and the same checks on its mutants, each of which has to be refuted. CLAIM

@@ -35,7 +35,7 @@ ARGUMENTS: dict[str, Any] = {
     "model": MODEL, "subject": MODEL, "activation": "tanh", "target": "sin", "text": "tanh", "dimensions": (20, 30),
     "parameter": "ridge", "over": "ridge", "low": 0.1, "high": 0.11, "weight": 1.0, "z": 0.5,
     "expression": giantsteps.activation("tanh").expression,
-    "count": 4, "rows": 3, "d": 30, "name": "normal", "scale": 0.5,
+    "count": 4, "rows": 3, "d": 30, "W": np.eye(8), "name": "normal", "scale": 0.5,
     "equations": EQUATIONS, "ratio": 0.5, "values": [1.0, 2.0], "rule": lambda finer: (np.ones(1), np.ones(1)),
 }  # fmt: skip
 # The same for one call where the name alone does not say it.
@@ -51,6 +51,7 @@ MADE: dict[str, Callable[[], Any]] = {
     "EquationsSolution": lambda: giantsteps.solve_equations(EQUATIONS),
     "Inputs": lambda: giantsteps.Inputs(),
     "Law": lambda: giantsteps.Law.normal(),
+    "Measured": lambda: giantsteps.measure(np.eye(8)),
     "Model": lambda: MODEL,
     "Network": lambda: NETWORK,
     "ReadoutGroup": lambda: giantsteps.ReadoutGroup(),
@@ -60,11 +61,11 @@ MADE: dict[str, Callable[[], Any]] = {
     "Spectrum": lambda: giantsteps.spectrum(MODEL),
 }
 # What is said not to exist.
-REFUSED = {f"{name}.plot": f"a {name} has no drawing" for name in ("Best", "Certificate")}
+REFUSED = {f"{name}.plot": f"a {name} has no drawing" for name in ("Best", "Certificate", "Measured")}
 # Made by the functions above, not by a person.
 BY_FUNCTIONS = (
     *("Activation", "BatchSolution", "Bounds", "Branch", "Certificate", "EquationsSolution", "Simulation", "Solution"),
-    "Best", "Spectrum",
+    "Best", "Measured", "Spectrum",
 )  # fmt: skip
 FUNCTIONS = [name for name in giantsteps.__all__ if inspect.isfunction(getattr(giantsteps, name))]
 EXCEPTIONS = [

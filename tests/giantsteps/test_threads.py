@@ -9,6 +9,7 @@ from typing import Any
 
 import flint
 import mpmath
+import numpy as np
 import pytest
 import sympy
 
@@ -45,6 +46,7 @@ CALLS: dict[str, Callable[[], object]] = {
     "digits": lambda: _digits(25, _model(bulk=1.5)),
     "more digits": lambda: _digits(60, _model(bulk=1.6)),
     "digits network": lambda: _digits(20, _own()),
+    "measure": lambda: giantsteps.measure(np.eye(9) + 1.0, model=_model(bulk=1.65)).to_dict(),
     "simulate": lambda: giantsteps.simulate(_model(bulk=1.7), dimension=20, seeds=2).to_dict(),
     "solve": lambda: giantsteps.solve(_own().changed(ridge=0.2)).to_dict(),
     "solve_batch": lambda: giantsteps.solve_batch(_model(bulk=1.8), ridge=[0.1, 1.0]).to_dict(),

@@ -78,6 +78,7 @@ _DIRECTIONS = (
 )  # fmt: skip
 _NAMED = (
     "report", "verify", "claims", "errata", "activation", "solve", "simulate", "compare", "bounds", "spectrum", "sweep",
+    "weights",
 )  # fmt: skip
 _LINES = (
     *(f"solve {_SPIKED} --{name} {shlex.quote(text)}" for name, text in _VALUES),
@@ -138,6 +139,10 @@ _LINES = (
     f"solve {_SPIKED} --certify --alpha 1:2 --ridge 0.1,0.2",
     f"solve {_SPIKED} --certify --alpha 1:2 --loss logistic",
     f"solve {_SPIKED} --certify --alpha 1:2 --time-limit 0",
+    "weights",
+    "weights grid.toml",
+    "weights none.npz",
+    "weights .",
     "sweep grid.toml --out .",
     "sweep grid.toml --out grid.toml",
     f"solve {_SPIKED} --kind srf",
@@ -155,6 +160,8 @@ _LINES = (
     f"solve {_STEPPED} --gradient eta --eta 2/1 --steps 2",
     f"solve {_SPIKED} --readout normal:1 --certify",
     f"solve {_SPIKED} --certify --loss hinge",
+    f"solve {_SPIKED} --certify --activation 'exp(z/4)'",
+    f"solve {_SPIKED} --certify --alpha 1:2 --target 'sqrt(Abs(z))'",
     f"solve {_SPIKED} --digits 30 --bias learned",
     f"solve {_SPIKED} --certify --alpha 1,2",
     f"solve {_SPIKED} --certify --alpha 2:1",

@@ -176,9 +176,12 @@ def _noisy(
     )  # fmt: skip
 
 
+_NOISY_MOMENTS = ("result-3-1.spike-norm-exact-noisy", "result-3-1.spike-concentration-noisy",
+                  "result-3-1.overlap-variance-noisy")
+
 SPIKE_NOISY = _noisy(
     "spike-strength", "The spike strength", 9, eq(s.r, _strength(s.noise)), gradient_step.spike,
-    "result-3-1.spike-strength", "result-3-1.spike-norm-exact-noisy",
+    "result-3-1.spike-strength", *_NOISY_MOMENTS,
     wrong={
         "noise averages out": _strength(sp.S.Zero),
         "noise in both terms": STEP * s.h1 * sp.sqrt(s.h1_star**2 + s.noise + (s.h2_star + s.noise) / s.alpha0),
@@ -187,7 +190,7 @@ SPIKE_NOISY = _noisy(
 
 ALIGNMENT_NOISY = _noisy(
     "alignment", "The alignment", 10, eq(s.gamma, _alignment(s.noise)), gradient_step.spike,
-    "result-3-1.alignment", "result-3-1.spike-norm-exact-noisy",
+    "result-3-1.alignment", *_NOISY_MOMENTS,
     wrong={"noise averages out": _alignment(sp.S.Zero), "noise not divided by alpha0": _alignment(s.alpha0 * s.noise)},
 )
 

@@ -31,6 +31,9 @@ _SMALL_NOISY = Domain(ranges=(Range("activation", choices=ODD_ENTIRE), Range("ta
 _batches = ByNumbers("v~ of every batch of a Gauss-Hermite product grid", steps.spike_moments, tolerances.QUADRATURE,
                      functions=steps.functions_at)
 
+_noisy_batches = ByNumbers("v~ of every noisy batch of a product grid", steps.spike_moments, tolerances.QUADRATURE,
+                           functions=steps.functions_at)
+
 # --- the split (33)-(38) ---------------------------------------------------------------------------------------------
 
 _bulk_entry = s.eta * s.d / (s.n0 * s.p) * s.y * (sigma_prime(s.preactivation) - s.h1) * s.input_coordinate
@@ -110,8 +113,7 @@ V_SQUARE_NOISY = claim(
     paper("Appendix A.2, with label noise, on (39), (40) and (41)"),
     eq(s.v_square_mean, _noisy), _SMALL_NOISY,
     ByDerivation(partial(gradient_step.moments_of_v, s.noise)),
-    ByNumbers("v~ of every noisy batch of a product grid", steps.spike_moments, tolerances.QUADRATURE,
-              functions=steps.functions_at),
+    _noisy_batches,
     wrong={"noise seen along theta only": _v_exact + s.noise / s.n0, "noise not averaged": _v_exact + s.noise},
     uses=("result-3-1.spike-norm-exact",),
 )
@@ -147,22 +149,55 @@ V_OVERLAP_VARIANCE = claim(
     note="It is O(1/d), an obligation of the derivation: theta.v~ concentrates.",
 )
 
+V_OVERLAP_VARIANCE_NOISY = claim(
+    "result-3-1.overlap-variance-noisy", "The variance of theta.v~ with label noise",
+    paper("Appendix A.3, with label noise, on (44)"),
+    eq(s.v_overlap_variance, _variance + s.noise / s.n0), _SMALL_NOISY,
+    ByDerivation(partial(gradient_step.moments_of_v, s.noise)),
+    _noisy_batches,
+    wrong={"noise averages out": _variance, "noise along all of x": _variance + s.noise * s.d / s.n0},
+    uses=("result-3-1.overlap-variance",),
+    note="It is O(1/d), an obligation of the derivation: theta.v~ concentrates.",
+)
+
 _g4 = Expectation(g(s.z) ** 4, s.z)
 
-_chi_variance = (s.d**2 - 1) * (_g4 + (s.n0 - 1) * s.h2_star**2) / s.n0**3 - (s.d - 1) ** 2 * s.h2_star**2 / s.n0**2
+
+def _chi_variance(second: sp.Expr, fourth: sp.Expr) -> sp.Expr:
+    """Var |v~_perp|^2 for labels with these moments."""
+    return ((s.d**2 - 1) * (fourth + (s.n0 - 1) * second**2) / s.n0**3
+            - (s.d - 1) ** 2 * second**2 / s.n0**2)
+
+
+_noise_free, _with_noise = (s.h2_star, _g4), (s.h2_star + s.noise, _g4 + 6 * s.noise * s.h2_star + 3 * s.noise**2)
 
 V_CONCENTRATION = claim(
     "result-3-1.spike-concentration", "The variance of |v~|^2 across theta", paper("Appendix A.2, on (39) and (42)"),
-    eq(s.v_perp_variance, _chi_variance), steps.SMALL,
+    eq(s.v_perp_variance, _chi_variance(*_noise_free)), steps.SMALL,
     ByDerivation(gradient_step.concentration_of_v),
     _batches,
     wrong={
-        "d - 1 for d + 1 in the chi-square": _chi_variance.subs(s.d**2 - 1, (s.d - 1) ** 2),
-        "labels of equal size": _chi_variance.xreplace({_g4: s.h2_star**2}),
+        "d - 1 for d + 1 in the chi-square": _chi_variance(*_noise_free).subs(s.d**2 - 1, (s.d - 1) ** 2),
+        "labels of equal size": _chi_variance(s.h2_star, s.h2_star**2),
     },
     note="Its limit at n0 = alpha0 d is zero, with a rate 1/d: both are obligations of the derivation.",
 )
 
+V_CONCENTRATION_NOISY = claim(
+    "result-3-1.spike-concentration-noisy", "The variance of |v~|^2 across theta with label noise",
+    paper("Appendix A.2, with label noise, on (39) and (42)"),
+    eq(s.v_perp_variance, _chi_variance(*_with_noise)), _SMALL_NOISY,
+    ByDerivation(partial(gradient_step.concentration_of_v, s.noise)),
+    _noisy_batches,
+    wrong={
+        "noise averages out": _chi_variance(*_noise_free),
+        "the fourth moment without noise": _chi_variance(s.h2_star + s.noise, _g4),
+    },
+    uses=("result-3-1.spike-concentration",),
+    note="Its limit at n0 = alpha0 d is zero, with a rate 1/d: both are obligations of the derivation.",
+)
+
 CLAIMS: tuple[Claim, ...] = (
-    SPLIT, SPIKE_FACTOR, V_SQUARE, V_SQUARE_NOISY, V_LIMIT, V_OVERLAP, V_OVERLAP_VARIANCE, V_CONCENTRATION,
+    SPLIT, SPIKE_FACTOR, V_SQUARE, V_SQUARE_NOISY, V_LIMIT, V_OVERLAP, V_OVERLAP_VARIANCE, V_OVERLAP_VARIANCE_NOISY,
+    V_CONCENTRATION, V_CONCENTRATION_NOISY,
 )
