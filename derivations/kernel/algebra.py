@@ -89,7 +89,7 @@ def ring(premises: tuple[Theorem, ...], goal: Equation, cofactors: tuple[sp.Expr
     written = (goal.left, goal.right, *(side for e in equations for side in sides(e)))
     conditions = vanishing(goal.left - goal.right - sp.Add(*used), written, tuple(cofactors))
     if conditions is None:
-        raise Refused("{} = {} does not follow by algebra", goal.left, goal.right)
+        raise Refused("{} = {} does not follow by algebra" + ", from: {} = {}" * (len(equations) == 1), *written)
     return Conclusion(goal, conditions=conditions)
 
 

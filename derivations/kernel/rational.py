@@ -296,7 +296,8 @@ def vanishing(
     seen, inner = ([base for term in terms for base in atoms.bases(term)] for terms in (sides, helpers))
     extra = atoms.conditions([*map(atoms.fraction, helpers), *inner]) - allowed - atoms.conditions(seen)
     if extra:
-        raise Refused(f"a cofactor divides by {', '.join(str(c.term) for c in extra)}, which may be zero")
+        zero = ", ".join(str(c.term) for c in extra)
+        raise Refused(f"a cofactor divides by {zero}, which may be zero; declare its sign, or put a name in by `named`")
     return allowed
 
 

@@ -65,7 +65,8 @@ def admit(term: sp.Expr) -> sp.Expr:
         or without_formula(type(term))
     )
     if not fine:
-        raise Refused(f"{term} is no term: {type(term).__name__} is not admitted")
+        remedy = f'; declare it sp.Function("{term.func}", real=True)' if isinstance(term, AppliedUndef) else ""
+        raise Refused(f"{term} is no term: {type(term).__name__} is not admitted{remedy}")
     if len(_SEEN) > 1 << 18:
         _SEEN.clear()
     _SEEN[id(term)] = term

@@ -108,14 +108,25 @@ def verify(
 
 
 def short_of_a_proof(ledger: Ledger) -> list[str]:
-    """Why the derivations of claims that are DERIVED are no theorems, one line each."""
+    """Why derivations that hold do not make a claim PROVED, one line for each claim that is DERIVED or CONFIRMED."""
     from giantsteps.verify.checks.proofs import ByDerivation, sought
+    from giantsteps.verify.protocol.evidence import Outcome, Proof
     from giantsteps.verify.protocol.verdict import Verdict
 
     derived = [entry.claim for entry in ledger.entries if entry.verdict is Verdict.DERIVED]
     checks = [(claim, check) for claim in derived for check in claim.checks if isinstance(check, ByDerivation)]
     found = [(claim.id, sought(check.build(), claim.statement)) for claim, check in checks]
-    return [f"{id_} is DERIVED, not PROVED: {why}" for id_, why in found if isinstance(why, str)]
+    # A proof that holds beside numbers earns DERIVED at least, but where the claim is a limit that it does not take.
+    unfit = [
+        entry.claim
+        for entry in ledger.entries
+        if entry.verdict is Verdict.CONFIRMED
+        and any(isinstance(e, Proof) and e.outcome is Outcome.SUPPORTS for e in entry.evidence)
+    ]
+    why_limit = "is PROVED only by a proof that takes the limit"
+    return [f"{id_} is DERIVED, not PROVED: {why}" for id_, why in found if isinstance(why, str)] + [
+        f"{claim.id} is CONFIRMED, not PROVED: a {claim.kind} {why_limit}" for claim in unfit
+    ]
 
 
 def export_proofs(claims: tuple[Claim, ...], directory: Path, out: Output) -> int:

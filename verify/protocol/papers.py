@@ -10,6 +10,7 @@ from dataclasses import replace
 from importlib import import_module
 from importlib.metadata import entry_points
 from pathlib import Path
+from textwrap import shorten
 from types import ModuleType
 
 from giantsteps.verify.protocol.order import LedgerError, collected
@@ -42,9 +43,13 @@ def paper_named(name: str) -> Paper:
         if not isinstance(getattr(imported(one), "CLAIMS", None), tuple):
             raise PaperError(f"the module {one} has no tuple of claims; write CLAIMS = (...) in it")
     try:
-        collected(paper.modules)
+        claims = collected(paper.modules)
     except LedgerError as error:
         raise PaperError(str(error)) from None
+    for claim in claims:
+        for number in claim.source.equations if claim.source.document == paper.name else ():
+            if number not in paper.equations:
+                raise PaperError(f"{claim.id} is on equation ({number}), which is not in equations={paper.equations}")
     return replace(paper, module=name)
 
 
@@ -75,4 +80,4 @@ def _told(error: Exception) -> str:
     place = f" ({error.filename}:{error.lineno})" if isinstance(error, SyntaxError) else ""
     for frame in frames:
         place = f" ({frame.filename}:{frame.lineno})"
-    return f"{type(error).__name__}: {' '.join(str(error).split())[:300]}{place}"
+    return f"{type(error).__name__}: {shorten(str(error), 300, placeholder=' ...')}{place}"

@@ -24,7 +24,7 @@ KERNEL = ROOT / "derivations" / "kernel"
 LANGUAGE = ("expectation", "named_functions", "normal_probabilities", "points")
 TERMS = {f"giantsteps.derivations.language.{name}" for name in LANGUAGE}
 # Lines of code that are read by who wants to trust the kernel: docstrings, comments and imports apart.
-TRUSTED_LINES = 1470
+TRUSTED_LINES = 1472
 # And by who wants to trust, beyond that no theorem is false, that what is called proved speaks of something.
 ASKED_LINES = 1096
 
