@@ -124,7 +124,7 @@ class Program:
                 return self._extremum(args, isinstance(expr, tree.Maximum))
             case tree.Piecewise(pieces):
                 return self._piecewise(pieces)
-        raise TypeError(f"not an expression node: {expr!r}")
+        raise tree.unreadable(expr)
 
     def _fold(self, parts: tuple[Expression, ...], join: Callable[[Ball, Ball], Ball]) -> Step:
         places = [self._place(p) for p in parts]
@@ -303,8 +303,9 @@ def _sigmoid(u: Ball, analytic: bool) -> Ball:
 
 
 def _softplus(u: Ball, analytic: bool) -> Ball:
-    # u + log(1 + e^-u) continues softplus from the positive half line to Re u > 0, where it has no singularity
-    return u + _log(1 + (-u).exp(), analytic) if _real(u) > 0 else _log(1 + u.exp(), analytic)
+    # u + log(1 + e^-u) is log(1 + e^u) where |Im u| < pi, also on a wide box; the cuts of the latter are further out
+    near = isinstance(u, arb) or abs(u.imag) < 3
+    return u + _log(1 + (-u).exp(), analytic) if near and _real(u) > 0 else _log(1 + u.exp(), analytic)
 
 
 _FUNCTIONS: dict[str, Callable[[Ball, bool], Ball]] = {

@@ -3,14 +3,15 @@
 mu0 = M_01, sqrt(c) mu1 = M_11, mu2^2 = M_02 - M_01^2 - M_11^2, and the same for a target. Their derivatives in w need
 no derivative of f (Stein): d M_01 = M_11/s, d M_11 = (M_21 - M_01)/s, d M_02 = M_12/s.
 
-Two kinds of f. f analytic in a strip: the trapezoidal rule in z, with the bounds of `Across` in the error of
-`numerics.balls.trapezoid`. f a polynomial between rational breakpoints: closed forms in erfc, entire in w.
+Three kinds of f. f a polynomial between rational breakpoints: closed forms in erfc, entire in w. f analytic in a strip
+with a bound by a power there: the trapezoidal rule in z, with the bounds of `Across` in the error of
+`numerics.balls.trapezoid`. Otherwise f analytic between breakpoints, w real: `numerics.balls.pieces`.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from operator import add, mul, sub
@@ -23,7 +24,8 @@ from giantsteps.derivations.activations.strip_growth import strip_growth
 from giantsteps.derivations.expressions.normal_form import as_polynomial
 from giantsteps.numerics.balls.arithmetic import BallError, Program, program, rational_ball
 from giantsteps.numerics.balls.gaussian_bounds import Envelope, cut_off
-from giantsteps.numerics.balls.growth_bounds import Line, polynomial_growth
+from giantsteps.numerics.balls.growth_bounds import Line, in_z, polynomial_growth
+from giantsteps.numerics.balls.pieces import Pieces, piecewise
 from giantsteps.numerics.balls.trapezoid import Plan, density, heights, nodes, plan, rounded
 
 Ball = Any
@@ -63,6 +65,8 @@ def smoothing(function: Activation, line: Line, lift: Fraction, reach: Fraction,
         return closed
     scale = line.scale()
     rule = across(function, scale, lift, rational_ball(reach), bits, ORDERS)
+    if rule is None:
+        return _Pieced(piecewise(function, scale, rational_ball(reach), bits, ORDERS))
     step = rounded(rule.plan.width)
     count = math.ceil(rule.end / step)
     if count > _MOST_NODES:
@@ -164,7 +168,7 @@ class Across:
     """The trapezoidal rule in z for E z^j f(w + s z)^l: a plan, and where its tails are below 2**-bits.
 
     Let f be analytic on |Im| <= Y + s y with |f| <= A (1+|Re|)^k there, |Im w| <= Y, |Re w| <= X. Then z -> z^j f(w +
-    s z)^l is analytic on |Im z| <= y, and at most A^l ((1+X) max(1, s))^{kl} (1+y)^j (1+|x|)^{j+kl} there, x = Re z.
+    s z)^l is analytic on |Im z| <= y, and bounded there by `in_z`.
     Plan and tails are those of f over its unit, min(1, A) on the line: small functions are known as well as large ones.
     """
 
@@ -183,12 +187,10 @@ class Across:
 
 def across(
     function: Activation, scale: Ball, lift: Fraction, reach: Ball, bits: int, orders: Sequence[tuple[int, int]]
-) -> Across:
-    """The rule for w with |Im w| <= lift and |Re w| <= reach. Raises BallError where no bound in a strip is known."""
-    if len(function.panels) > 1:
-        raise BallError(f"{function} has breakpoints and is not a polynomial with rational coefficients between them")
+) -> Across | None:
+    """The rule for w with |Im w| <= lift and |Re w| <= reach; None where no bound by a power in a strip is known."""
     if function.strip is None:
-        raise BallError(f"{function} is not known to be analytic in a strip")
+        return None
     branch, strip = function.panels[0].branch, function.strip
     on_line = polynomial_growth(strip_growth(branch, lift))
     stretch = (1 + reach) * scale.upper().max(arb(1))
@@ -198,17 +200,13 @@ def across(
         bound = polynomial_growth(strip_growth(branch, lift + height))
         if bound is None:
             return None
-        size, y = bound.scaled(stretch**bound.degree / unit), rational_ball(height) / scale
-        powers = (Envelope(arb(1)), size, size * size)
-        return tuple(powers[power].scaled((1 + y) ** order, order) for order, power in orders)
+        return in_z(bound.scaled(1 / unit), stretch, rational_ball(height) / scale, orders)
 
     room = strip if isinstance(strip, float) else strip - lift
     found = plan(heights(room, scale, bits), bounds, scale, bits + 2) if room > 0 else None
     tails = bounds(Fraction(0))
     if found is None or tails is None:
-        raise BallError(
-            f"no bound by a power was found for {function} in a strip around the line, or it grows too fast there"
-        )
+        return None
     # Far below the error of the rule itself: nodes are cheap there.
     return Across(found, tails, cut_off(tails, bits + 12), tuple(unit**power for _, power in orders))
 
@@ -235,6 +233,26 @@ class _Analytic:
             totals = list(map(add, totals, terms))
         kind = acb if complex_ else arb
         return Averages(*(t + _around_zero(kind, error) for t, error in zip(totals, self.errors, strict=True)))
+
+
+@dataclass(frozen=True)
+class _Pieced:
+    rule: Pieces
+
+    def at(self, w: Ball) -> Averages:
+        """For real w within what the rule was made for."""
+        return assembled(*self.rule.at(w, powers(4)), self.rule.errors)
+
+
+def powers(most: int) -> Callable[[Ball], list[Ball]]:
+    """z -> 1, z, .., z^most."""
+    return lambda z: [z**j for j in range(most + 1)]
+
+
+def assembled(plain: Sequence[Ball], squared: Sequence[Ball], errors: dict[tuple[int, int], Ball]) -> Averages:
+    """Averages from the sums of f z^j and of f^2 z^j, and the errors by (j, l) in the order of ORDERS."""
+    rows = {1: plain, 2: squared}
+    return Averages(*(rows[power][j] + arb(0, error) for (j, power), error in errors.items()))
 
 
 def _around_zero(kind: type, radius: Ball) -> Ball:

@@ -7,7 +7,7 @@ s z_i = bias + (k m + i) g lies on one lattice, and all sums are one product of 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -16,8 +16,9 @@ from flint import arb, arb_mat
 
 from giantsteps.derivations.activations.activation import Activation
 from giantsteps.numerics.balls.arithmetic import program, rational_ball
-from giantsteps.numerics.balls.averages import ORDERS, Averages, across
+from giantsteps.numerics.balls.averages import ORDERS, Averages, across, assembled, powers
 from giantsteps.numerics.balls.growth_bounds import Line
+from giantsteps.numerics.balls.pieces import Columns, piecewise
 from giantsteps.numerics.balls.trapezoid import density
 
 Ball = Any
@@ -35,10 +36,6 @@ class Sums:
     errors: dict[tuple[int, int], Ball]
 
 
-# z -> the factors beside the density, one for each column.
-Columns = Callable[[Ball], Sequence[Ball]]
-
-
 def sums(
     function: Activation,
     line: Line,
@@ -47,16 +44,21 @@ def sums(
     last: int,
     bits: int,
     orders: Sequence[tuple[int, int]],
-    columns: tuple[Columns, Columns],
+    columns: Columns,
 ) -> Sums | None:
-    """At the places of kappa = k step, first <= k <= last, for f analytic in a strip; None where they share too little.
+    """At the places of kappa = k step, first <= k <= last; None for f analytic in a strip where they share too little.
 
     columns: of f and of f^2. The error of a column that is a polynomial in z follows from those of the powers of z,
-    which are at most about 2**-bits, for the (j, l) in `orders`. Raises BallError where no bound in a strip is known.
+    which are at most about 2**-bits, for the (j, l) in `orders`. Raises BallError as `piecewise` does.
     """
     scale, spacing = line.scale(), line.factor() * step
     bias, wide = rational_ball(line.bias), abs(spacing).upper()
-    rule = across(function, scale, Fraction(0), abs(bias) + wide * max(abs(first), abs(last)), bits, orders)
+    far = (abs(bias) + wide * max(abs(first), abs(last))).upper()
+    rule = across(function, scale, Fraction(0), far, bits, orders)
+    if rule is None:
+        table = piecewise(function, scale, far, bits, orders)
+        rows = [table.at(bias + k * spacing, columns) for k in range(first, last + 1)]
+        return Sums([row for row, _ in rows], [row for _, row in rows], table.errors)
     # Without a slope all places are one, and the nodes are as far apart as they may be.
     m = 0 if wide == 0 else max(1, math.ceil(float(wide) / (float(scale) * rule.plan.width)))
     gap = spacing / m if m else scale * arb(rule.plan.width)
@@ -73,9 +75,9 @@ def sums(
     squares = [value * value for value in values]
     nodes = [i * gap / scale for i in range(-reach, reach + 1)]
     weights = [h * density(z) for z in nodes]
+    right = arb_mat([[weight * factor for factor in columns(z)] for z, weight in zip(nodes, weights, strict=True)])
     found = []
-    for column, of in zip(columns, (values, squares), strict=True):
-        right = arb_mat([[weight * factor for factor in column(z)] for z, weight in zip(nodes, weights, strict=True)])
+    for of in (values, squares):
         left = arb_mat([of[k * m - reach - start : k * m + reach - start + 1] for k in range(first, last + 1)])
         found.append((left * right).tolist())
     errors = dict(zip(orders, rule.errors(h, rational_ball(rule.end)), strict=True))
@@ -87,16 +89,7 @@ def averages(
 ) -> list[Averages] | None:
     """The first `count` of `Averages` at the places, errors of about 2**-bits; None where they share too little."""
     orders = ORDERS[:count]
-    highest = [max(j for j, power in orders if power == one) for one in (1, 2)]
-
-    def powers(most: int) -> Columns:
-        return lambda z: [z**j for j in range(most + 1)]
-
-    found = sums(function, line, step, first, last, bits, orders, (powers(highest[0]), powers(highest[1])))
+    found = sums(function, line, step, first, last, bits, orders, powers(max(j for j, _ in orders)))
     if found is None:
         return None
-    tables = {1: found.plain, 2: found.squared}
-    return [
-        Averages(*(tables[power][k][j] + arb(0, found.errors[j, power]) for j, power in orders))
-        for k in range(last - first + 1)
-    ]
+    return [assembled(*rows, found.errors) for rows in zip(found.plain, found.squared, strict=True)]

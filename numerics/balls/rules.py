@@ -9,7 +9,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from itertools import pairwise
 from operator import add, mul
 from typing import Any
@@ -19,6 +18,7 @@ from flint import arb, ctx
 from giantsteps.numerics.balls.arithmetic import BallError, Combined, log_of, rational_ball
 from giantsteps.numerics.balls.averages import Averages
 from giantsteps.numerics.balls.gaussian_bounds import Envelope
+from giantsteps.numerics.balls.pieces import GAIN, gauss_error, legendre
 from giantsteps.numerics.balls.trapezoid import aliasing, density, lifted, nodes, rounded, sides, wanted, width
 
 Ball = Any
@@ -107,26 +107,21 @@ def trapezoidal(height: Ball, bits: int, size: Ball, most: int) -> SpikeRule:
 def panels(cuts: Sequence[Ball], height: Ball, bits: int, size: Ball, most: int) -> SpikeRule:
     """Gauss-Legendre panels on [-L, L] that end at the cuts: f has another analytic branch on either side of a cut.
 
-    Proof. On a panel of half length s let f be analytic and bounded by M within the ellipse of foci at the ends of the
-    panel and semi-axes s (rho +- 1/rho)/2. Its Chebyshev coefficients are at most 2 M rho^-j, so that a polynomial of
-    degree 2N - 1 is within 2 M rho^{-2N}/(1 - 1/rho) of f on the panel. The N-node rule integrates it, and has positive
-    weights of sum 2s: its error is at most 8 s M rho^{-2N}/(1 - 1/rho). Here s (rho - 1/rho)/2 <= a, the ellipse
-    reaches at most a beyond the panel, and M <= e^{a^2/2}/sqrt(2 pi) A (1 + L + a)^k. So `end` is L + a, and `cut`
-    is L.
+    Proof. The half length of a panel is at most a, and so is the minor semi-axis of the ellipse of `gauss_error`. The
+    ellipse reaches at most a beyond the panel, and M <= e^{a^2/2}/sqrt(2 pi) A (1 + L + a)^k. So `end` is L + a, and
+    `cut` is L.
 
     Raises BallError where more than `most` nodes are needed.
     """
     lift = lifted(height)
     needed = wanted(log_of(size * lift), bits)
     length = math.ceil(4 * math.sqrt(2 * needed)) / 4
-    # rho = 1 + sqrt 2 where s = a: (rho - 1/rho)/2 = 1.
-    rho = 1 + arb(2).sqrt()
-    order = math.ceil((needed + 6) / (2 * math.log(float(rho)))) + 2
+    order = math.ceil((needed + 6) / GAIN) + 2
     found = _composite([cut for cut in cuts if abs(cut) < length], length, 1.99 * float(height), order, most)
     if found is None:
         raise BallError(f"the rule along the spike would need more than {most} nodes")
     # The panels' half lengths add up to L.
-    edge = 8 * length * rho ** (-2 * order) / (1 - 1 / rho) * lift / (2 * arb.pi()).sqrt()
+    edge = gauss_error(order) * length * lift / (2 * arb.pi()).sqrt()
     inner, weights = zip(*found, strict=True)
     return SpikeRule(inner, weights, arb(length), arb(length) + height, arb(0), edge)
 
@@ -147,17 +142,10 @@ def _composite(cuts: Sequence[Ball], length: float, longest: float, order: int, 
     for (left, right), count in zip(ends, pieces, strict=True):
         half = (right - left) / (2 * count)
         for piece in range(count):
-            for node, weight in _legendre(order, ctx.prec):
+            for node, weight in legendre(order, ctx.prec):
                 x = left + (2 * piece + 1) * half + half * node
                 found.append((x, half * weight * density(x)))
     return found
-
-
-@lru_cache(maxsize=32)
-def _legendre(order: int, bits: int) -> tuple[tuple[Ball, Ball], ...]:
-    """Nodes and weights of the Gauss-Legendre rule on [-1, 1] as balls at the current precision `bits`."""
-    assert bits == ctx.prec
-    return tuple(arb.legendre_p_root(order, k, weight=True) for k in range(order))
 
 
 def on_nodes(at: Callable[[Sequence[Ball]], list[Averages]], places: Sequence[Ball], parity: str) -> list[Averages]:

@@ -6,9 +6,9 @@
        none outside of the box is the theorem of the ledger that `ONLY` names.
 
 The double-precision solution only says where to look. Supported for one group, ridge > 0, on the isotropic bulk with
-rows of equal norm, or on a network's own bulk (`certificates.network`); activations and targets
-analytic in a strip and growing like a power, or polynomials between breakpoints. On a network's own bulk the box holds
-one solution of all equations, those of the resolvent included, and nothing is shown of what lies outside of it.
+rows of equal norm, or on a network's own bulk (`certificates.network`); activations and targets that are analytic up to
+their breakpoints and bounded by a power. On a network's own bulk the box holds one solution of all equations, those of
+the resolvent included, and nothing is shown of what lies outside of it.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from flint import arb
 from giantsteps.derivations.expressions.exact import alone
 from giantsteps.numerics.accepts import accepts
 from giantsteps.numerics.balls.arithmetic import BallError, precision, rational_ball
+from giantsteps.numerics.balls.growth_bounds import uncertified
 from giantsteps.numerics.certificates.functions import Problem
 from giantsteps.numerics.certificates.newton import Box, System, Zero, krawczyk
 from giantsteps.numerics.certificates.problems import problem_of
@@ -199,7 +200,8 @@ def unsupported(model: Model) -> str:
         return "certificates of a network's own bulk are only supported for one gradient step"
     if model.ridge == 0.0:
         return "certificates need a positive ridge, for example 1e-3"
-    return ""
+    refused = ((function, uncertified(function)) for function in (model.activation, model.target))
+    return next((f"{function} {why}" for function, why in refused if why), "")
 
 
 def started(problem: Problem, model: Model, solution: Solution) -> list[tuple[float, float]]:

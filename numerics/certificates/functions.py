@@ -67,14 +67,14 @@ class Functions:
     curved: Any = None
 
 
-def bounds(problem: Problem, height: Fraction) -> Functions:
-    """The functions without values: their bounds on |Im kappa| <= height."""
+def bounds(problem: Problem, height: Fraction, reach: Fraction) -> Functions:
+    """The functions without values: their bounds on |Im kappa| <= height; at breakpoints on |Re kappa| <= reach."""
     nothing: tuple[Ball, ...] = ()
     return _combined(
         problem,
         _identity(nothing, height),
-        _bounded((nothing,) * 3, problem.student, problem.along, height),
-        _bounded((nothing,) * 3, problem.target, problem.teacher, height),
+        _bounded((nothing,) * 3, problem.student, problem.along, height, reach),
+        _bounded((nothing,) * 3, problem.target, problem.teacher, height, reach),
     )
 
 
@@ -84,11 +84,11 @@ def _identity(nodes: tuple[Ball, ...], height: Fraction) -> Along:
 
 
 def _bounded(
-    columns: tuple[tuple[Ball, ...], ...], function: Activation, line: Line, height: Fraction
+    columns: tuple[tuple[Ball, ...], ...], function: Activation, line: Line, height: Fraction, reach: Fraction
 ) -> tuple[Along, ...]:
     """As many of the averages, in the order of ORDERS, as there are columns of values, with their bounds."""
     orders = ORDERS[: len(columns)]
-    found = [average_bound(function, line.slope, line.bias, line.scale(), height, *one) for one in orders]
+    found = [average_bound(function, line.slope, line.bias, line.scale(), height, *one, reach) for one in orders]
     known = [bound for bound in found if bound is not None]
     if len(known) < len(found):
         raise BallError(f"no bound by a power was found for {function} off the real line")
@@ -132,7 +132,7 @@ def functions(problem: Problem, rule: SpikeRule, height: Fraction, reach: Fracti
     ):
         count = (3 if line.rates is None else 7) + curved
         columns = tuple(zip(*averages_on_nodes(function, line, rule, reach, bits, count), strict=True))[:count]
-        found.append(_moving(_bounded(columns, function, line, height), identity, line))
+        found.append(_moving(_bounded(columns, function, line, height, reach), identity, line))
     return _combined(problem, identity, *found)
 
 

@@ -47,7 +47,7 @@ def setting(problem: Problem, solution: Solution, box: Box, bits: int) -> Settin
     widest, inverse = _rectangle(problem, box, reach)
     order = solution.order_parameters
     overlaps = tuple(arb(float(x)) for x in (order.m[0], order.zeta[0], order.psi[0]))
-    height, size = _height(problem, widest, overlaps, inverse, bits)
+    height, size = _height(problem, widest, reach, overlaps, inverse, bits)
     cuts = []
     if problem.teacher.variance == 0:
         places = [panel.right.place.rational() for panel in problem.target.panels if panel.right is not None]
@@ -62,14 +62,14 @@ def setting(problem: Problem, solution: Solution, box: Box, bits: int) -> Settin
 
 
 def _height(
-    problem: Problem, widest: Fraction, overlaps: tuple[Ball, ...], inverse: Ball, bits: int
+    problem: Problem, widest: Fraction, reach: Fraction, overlaps: tuple[Ball, ...], inverse: Ball, bits: int
 ) -> tuple[Fraction, Ball]:
     """The height that allows the widest step, 2 pi a over the logarithm of size/accuracy, and the size there."""
     best: tuple[float, Fraction, Ball] | None = None
     for n in range(24):
         height = widest * Fraction(7, 10) ** n
         with precision(_STRIP_BITS):
-            size = _largest(problem, height, overlaps, inverse)
+            size = _largest(problem, height, reach, overlaps, inverse)
         if size is None:
             continue
         step = float(height) / (float(size.log()) + bits * math.log(2))
@@ -98,10 +98,12 @@ def _rectangle(problem: Problem, box: Box, reach: Fraction) -> tuple[Fraction, B
     raise BallError("1 + V was not shown to be free of zeros around the spike")
 
 
-def _largest(problem: Problem, height: Fraction, overlaps: tuple[Ball, ...], inverse: Ball) -> Ball | None:
+def _largest(
+    problem: Problem, height: Fraction, reach: Fraction, overlaps: tuple[Ball, ...], inverse: Ball
+) -> Ball | None:
     """About the mean of the largest integrand's bound, for the choice of the rule only; None without a bound."""
     try:
-        table = bounds(problem, height)
+        table = bounds(problem, height, reach)
     except BallError:
         return None
     m, zeta, psi = overlaps

@@ -158,10 +158,7 @@ def _taylor(
     orders = [(j, 1) for j in range(terms + 1)] + [(j, 2) for j in range(terms)]
 
     def table_of(line: Line, first: int, last: int) -> Sums | None:
-        return sums(
-            function, line, rational_ball(step), first, last, _BITS, orders,
-            (lambda z: hermites(z, terms), lambda z: hermites(z, terms - 1)),
-        )  # fmt: skip
+        return sums(function, line, rational_ball(step), first, last, _BITS, orders, lambda z: hermites(z, terms))
 
     tables = [table_of(line, first, last)]
     if tables == [None] and line.scales is None:
@@ -184,7 +181,7 @@ def _rows(function: Activation, table: Sums | None, terms: int) -> list[tuple[An
     result = []
     for row, squares in zip(table.plain, table.squared, strict=True):
         f = [value + arb(0, error.upper()) for value, error in zip(row, plain, strict=True)]
-        ff = [value + arb(0, error.upper()) for value, error in zip(squares, squared, strict=True)]
+        ff = [value + arb(0, error.upper()) for value, error in zip(squares, squared, strict=False)]
         result.append(tuple(
             arb_poly([value / factorial for value, factorial in zip(column, factorials, strict=False)])
             for column in (f, f[1:], ff)

@@ -18,9 +18,6 @@ import numpy as np
 import numpy.typing as npt
 
 from giantsteps.derivations.activations.activation import Activation as Activation
-from giantsteps.derivations.activations.activation import (
-    activation as activation,  # the public one, which can be called
-)
 from giantsteps.derivations.activations.panels import Panel
 from giantsteps.derivations.expressions import tree
 from giantsteps.derivations.expressions.calculus import derivative
@@ -281,13 +278,18 @@ def build(expr: Expression, xp: Any) -> Callable[[Any], Any]:
         case tree.Call(name, argument):
             function, arg = _function(name, xp), build(argument, xp)
             return lambda x: function(arg(x))
+        case tree.Sampled(_, values, argument):
+            if xp is not np:
+                raise AttributeError("a callable is evaluated on arrays of NumPy")
+            arg = build(argument, xp)
+            return lambda x: np.asarray(values(arg(x)), dtype=np.float64)
         case tree.Maximum(args) | tree.Minimum(args):
             choose = xp.maximum if isinstance(expr, tree.Maximum) else xp.minimum
             inner = [build(a, xp) for a in args]
             return lambda x: functools.reduce(choose, [f(x) for f in inner])
         case tree.Piecewise(pieces):
             return _build_piecewise(pieces, xp)
-    raise TypeError(f"not an expression node: {expr!r}")
+    raise tree.unreadable(expr)
 
 
 def _function(name: str, xp: Any) -> Callable[[Any], Any]:
@@ -381,7 +383,7 @@ def evaluate_mpmath(expr: Expression, x: Any) -> Any:
         case tree.Piecewise(pieces):
             chosen = next(value for value, condition in pieces if _mp_holds(condition, x))
             return evaluate_mpmath(chosen, x)
-    raise TypeError(f"not an expression node: {expr!r}")
+    raise tree.unreadable(expr)
 
 
 def _mp_holds(condition: Condition, x: Any) -> bool:

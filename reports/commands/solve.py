@@ -69,10 +69,11 @@ alignment after each step (JSON "steps"). --same-batch makes two steps on one ba
 --certify proves in ball arithmetic that a box of (V1, V2) contains a solution, and encloses the test error. With the
 isotropic bulk a claim of the ledger says that the solution is unique. With a network's own bulk the box is one of
 (V1, V2, b1, b2) and the resolvent. JSON: "certificate" {{"status", "box", "only_solution_by", "contraction",
-"test_error": "[mid +/- rad]", "digits", "enclosures"}}. Requires a single parameter point, one readout group and
-ridge > 0; inputs are read as the nearest double. One parameter may be a range LOW:HIGH: this certifies a branch, that
-is, intervals with an enclosure of the test error for all values in each. JSON: "branch" [{{"interval", "status",
-"test_error", "training_error", "box"}}, ...], "certified_fraction", "only_solution_by".
+"test_error": "[mid +/- rad]", "digits", "enclosures"}}. Requires a single parameter point, one readout group, ridge > 0
+and functions that are analytic up to their breakpoints and bounded by a power of z; inputs are read as the nearest
+double. One parameter may be a range LOW:HIGH: this certifies a branch, that is, intervals with an enclosure of the test
+error for all values in each. JSON: "branch" [{{"interval", "status", "test_error", "training_error", "box"}}, ...],
+"certified_fraction", "only_solution_by".
 --digits N computes N digits from the theorems, checked but not proved. Requires one readout group, or two with
 isotropic rows. JSON: "any_precision".
 
@@ -149,7 +150,7 @@ def solve(
 
 
 def _check_extras(asked: Request, certify: bool, digits: bool) -> None:
-    """--certify and --digits are for one point of the square loss. Raises InputProblem."""
+    """--certify and --digits are for one point of the square loss, and for some functions. Raises InputProblem."""
     for flag, given in (("--certify", certify), ("--digits", digits)):
         if not given:
             continue
@@ -168,6 +169,17 @@ def _check_extras(asked: Request, certify: bool, digits: bool) -> None:
             raise InputProblem(
                 f"{flag} was given with {what}; it requires the square loss and a given bias, for example --loss square"
             )
+    if certify:
+        from giantsteps.numerics.balls.growth_bounds import uncertified
+
+        for name in ("activation", "target"):
+            function = getattr(asked, name)
+            why = uncertified(function)
+            if why:
+                raise InputProblem(
+                    f"--certify was given with {function}, which {why}; it accepts functions that are analytic up to "
+                    f"their breakpoints and bounded by a power, for example --{name} elu"
+                )
 
 
 def _whole_digits(text: str) -> int:

@@ -179,6 +179,12 @@ def test_the_limit_on_operations_is_kept_and_said() -> None:
     assert 0 <= 10_000_000 - budget.left - 300_000 < 10_000  # the callback counts every evaluation
 
 
+def test_softplus_is_one_function_on_all_boxes() -> None:
+    # Beside 2 pi i, on both sides of Re u = 0, values differ by little: no box changes the branch of the logarithm.
+    left, right = (evaluate_ball(activation("softplus").expression, acb(x, 6.28), True) for x in (-1e-9, 1e-9))
+    assert abs(left - right) < 1e-8
+
+
 def test_a_square_around_zero_is_finite() -> None:
     # softplus(0) - log 2 is a ball around 0, whose power is not finite in flint's real arithmetic
     for text in ("softplus(z) - log(2)", "exp(z) - cos(z)*e/exp(1)", "z*softplus(z) + erf(1) - erf(1)*cosh(z)"):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import sys
 from dataclasses import replace
 from importlib.util import find_spec
@@ -13,7 +14,8 @@ from giantsteps.numerics.experiments.arrays import Arrays
 from giantsteps.numerics.experiments.inputs import Inputs
 from giantsteps.numerics.experiments.ridge import simulate_ridges
 from giantsteps.numerics.experiments.simulate import simulate
-from giantsteps.numerics.gaussian.evaluate import activation, compile_numpy
+from giantsteps.numerics.gaussian.callables import activation
+from giantsteps.numerics.gaussian.evaluate import compile_numpy
 from giantsteps.numerics.models.model import Model, ReadoutGroup
 from giantsteps.numerics.models.network import Network, SimulationError
 from giantsteps.numerics.models.readout_law import ReadoutLaw
@@ -30,6 +32,7 @@ CASES = (
     (replace(WORKED, readout=GROUPS), {}),
     (replace(WORKED, beta=2.0, ridge=0.0), {}),  # n < p: the dual equations
     (replace(WORKED, readout=ReadoutLaw("normal", 1.0)), {}),
+    (replace(WORKED, activation=activation(np.vectorize(math.tanh))), {}),  # a callable: evaluated by NumPy
     (WORKED, {"kind": "equivalent"}),
     (STEPPED, {}),
     (
