@@ -32,7 +32,7 @@ CASES = (
     (replace(WORKED, readout=GROUPS), {}),
     (replace(WORKED, beta=2.0, ridge=0.0), {}),  # n < p: the dual equations
     (replace(WORKED, readout=ReadoutLaw("normal", 1.0)), {}),
-    (replace(WORKED, activation=activation(np.vectorize(math.tanh))), {}),  # a callable: evaluated by NumPy
+    (replace(WORKED, activation=activation(np.vectorize(math.tanh, otypes=[float]))), {}),  # by its values
     (WORKED, {"kind": "equivalent"}),
     (STEPPED, {}),
     (
