@@ -102,7 +102,7 @@ def cells(
     function on all parts that do not touch its cuts and poles, and not finite on the others. A cell whose ball is not
     finite, or far above the bound on the line, is halved. Raises BallError where this does not end, as at a root.
     """
-    edge = rational_ball(Fraction(math.ceil(float(reach)) + 1))
+    edge = rational_ball(Fraction(math.ceil(float(reach.upper())) + 1))
     found: list[Cell] = []
     for panel in function.panels:
         left, right = -edge, edge
