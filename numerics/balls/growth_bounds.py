@@ -135,7 +135,7 @@ def _strip_bound(function: Activation, height: Fraction) -> Envelope | None:
     known = [bound for bound in found if bound is not None]
     if len(known) < len(found):
         return None
-    return Envelope(max((bound.constant for bound in known), key=float), max(bound.degree for bound in known))
+    return Envelope(reduce(arb.max, (bound.constant for bound in known)), max(bound.degree for bound in known))
 
 
 def branch_bound(function: Activation, height: Fraction, reach: Fraction) -> Envelope | None:
