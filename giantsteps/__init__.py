@@ -19,13 +19,14 @@ __path__ = [_HERE] if os.path.isdir(os.path.join(_HERE, "numerics")) else [_HERE
 
 # What a type checker believes the face to be; `_HOMES` says the same to the interpreter.
 if TYPE_CHECKING:
+    from giantsteps.derivations.activations.activation import Activation as Activation
     from giantsteps.derivations.expressions.tree import ExpressionError as ExpressionError
     from giantsteps.derivations.language.expectation import Expectation as Expectation
     from giantsteps.numerics.balls.arithmetic import BallError as BallError
     from giantsteps.numerics.balls.arithmetic import PrecisionError as PrecisionError
-    from giantsteps.numerics.bounds.best import Best as Best
     from giantsteps.numerics.bounds.best import best as best
     from giantsteps.numerics.bounds.of_model import bounds as bounds
+    from giantsteps.numerics.bounds.results import Best as Best
     from giantsteps.numerics.bounds.results import Bounds as Bounds
     from giantsteps.numerics.certificates.certify import Certificate as Certificate
     from giantsteps.numerics.certificates.certify import certify as certify
@@ -37,8 +38,7 @@ if TYPE_CHECKING:
     from giantsteps.numerics.experiments.inputs import InputsError as InputsError
     from giantsteps.numerics.experiments.ridge import Simulation as Simulation
     from giantsteps.numerics.experiments.simulate import simulate as simulate
-    from giantsteps.numerics.gaussian.evaluate import Activation as Activation
-    from giantsteps.numerics.gaussian.evaluate import activation as activation
+    from giantsteps.numerics.gaussian.callables import activation as activation
     from giantsteps.numerics.models.losses import LossError as LossError
     from giantsteps.numerics.models.model import Model as Model
     from giantsteps.numerics.models.network import Network as Network
@@ -53,6 +53,7 @@ if TYPE_CHECKING:
     from giantsteps.numerics.spectrum.density import Spectrum as Spectrum
     from giantsteps.numerics.spectrum.density import spectrum as spectrum
     from giantsteps.reports.answers.comparison import compare as compare
+    from giantsteps.reports.answers.sweep_results import sweep_results as sweep_results
     from giantsteps.verify.claims.index import claims as claims
     from giantsteps.verify.compiled.equations import EquationsSolution as EquationsSolution
     from giantsteps.verify.compiled.equations import solve_equations as solve_equations
@@ -71,16 +72,17 @@ _HOMES = {
         "derivations.expressions.tree": "ExpressionError",
         "derivations.language.expectation": "Expectation",
         "numerics.balls.arithmetic": "BallError PrecisionError",
-        "numerics.bounds.best": "Best best",
+        "numerics.bounds.best": "best",
         "numerics.bounds.of_model": "bounds",
-        "numerics.bounds.results": "Bounds",
+        "numerics.bounds.results": "Best Bounds",
         "numerics.certificates.certify": "Certificate certify",
         "numerics.certificates.ranges.branch": "Branch certify_branch",
         "numerics.experiments.given_weights": "Measured measure",
         "numerics.experiments.inputs": "Inputs InputsError",
         "numerics.experiments.ridge": "Simulation",
         "numerics.experiments.simulate": "simulate",
-        "numerics.gaussian.evaluate": "Activation activation",
+        "derivations.activations.activation": "Activation",
+        "numerics.gaussian.callables": "activation",
         "numerics.models.losses": "LossError",
         "numerics.models.model": "Model",
         "numerics.models.network": "Network SimulationError",
@@ -91,6 +93,7 @@ _HOMES = {
         "numerics.spectrum.axis": "SpectrumError",
         "numerics.spectrum.density": "Spectrum spectrum",
         "reports.answers.comparison": "compare",
+        "reports.answers.sweep_results": "sweep_results",
         "verify.claims.index": "claims",
         "verify.compiled.equations": "EquationsSolution solve_equations",
         "verify.compiled.laws": "Law",

@@ -236,32 +236,16 @@ def panel_interval(panel: Panel, bits: int = 64) -> Interval:
 def activation(text: str | Activation) -> Activation:
     """The activation written as `text`; one that is built already is returned as it is.
 
-    text: a formula in z, or the name of a function of docs/model.md. Names of PyTorch, JAX and Keras are known.
-
-    Raises ExpressionError, in one sentence, for text outside the language, for a function that is not real and finite
-    on the whole line (or not decidably so), and where E|sigma(z)| is infinite under a standard Gaussian.
-
-    >>> sigma = giantsteps.activation("z*exp(-z**2/2)")
-    >>> sigma.parity, float(sigma(1.0))
-    ('odd', 0.60653...)
+    Raises ExpressionError as the public function of this name (`numerics.gaussian.callables`).
     """
     if isinstance(text, Activation):
         return text
     if not isinstance(text, str):
-        raise ExpressionError(_no_formula(text))
+        accepted = (
+            'a formula in z as text, a SymPy expression or a function is accepted, for example "tanh(z)" or np.tanh'
+        )
+        raise ExpressionError(f"a value of type {type(text).__name__} was given: {accepted}")
     return _read(text)
-
-
-def _no_formula(given: object) -> str:
-    """The sentence for what is neither text nor an activation: a function of another library, say."""
-    name = getattr(given, "__name__", "")
-    what = f"the function {name}" if callable(given) and name else f"a value of type {type(given).__name__}"
-    try:
-        parse(name)
-        example = f'"{name}"'
-    except ExpressionError:
-        example = '"tanh(z)" or "Max(z, 0)"'
-    return f"{what} was given, and an activation is a formula in z, given as text, for example {example}"
 
 
 @functools.lru_cache(maxsize=256)
@@ -272,6 +256,11 @@ def _read(text: str) -> Activation:
         raise ExpressionError(
             f"{_short(text)!a} does not depend on z; did you mean {meant}? A constant is written as a number, as 1/2 is"
         )
+    return checked(expression, text)
+
+
+def checked(expression: Expression, text: str) -> Activation:
+    """The activation of a tree that was given as `text`. Raises ExpressionError as `activation`."""
     try:
         with at_most(_MOST_OPERATIONS):
             built = Activation.checked(expression)

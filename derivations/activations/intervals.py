@@ -334,7 +334,7 @@ def enclose(expr: Expression, z: Interval, bits: int = 64) -> Interval:
                 if None not in states:
                     break
             return hull(possible)
-    raise TypeError(f"not an expression node: {expr!r}")
+    raise tree.unreadable(expr)
 
 
 def _largest(parts: list[Interval]) -> Interval:

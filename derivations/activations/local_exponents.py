@@ -74,7 +74,7 @@ def slope_obstacles(function: Activation) -> SlopeObstacles:
         sides = [beside(branch, point.location) for branch in (point.left, point.right)]
         if any(side.integrable is False for side in sides):
             steep.append(point)
-        elif any(side.integrable is None for side in sides):
+        elif any(side.integrable is None for side in sides) or (point.root and isinstance(point.left, tree.Sampled)):
             undecided.append(point)
         elif any(side.slope < 1 for side in sides):
             unbounded.append(point)

@@ -235,6 +235,8 @@ def map_children(expr: Expression, f: Callable[[Expression], Expression]) -> Exp
             return divide(f(numerator), f(denominator))
         case tree.Call(name, argument):
             return call(name, f(argument))
+        case tree.Sampled(name, values, argument):
+            return tree.Sampled(name, values, f(argument))
         case tree.Maximum(args):
             return maximum(*map(f, args))
         case tree.Minimum(args):

@@ -28,6 +28,8 @@ def derivative(expr: Expression) -> Expression:
             return multiply(tree.Number(q), power(base, tree.Number(q - 1)), derivative(base))
         case tree.Call(name, argument):
             return multiply(_outer(name, argument), derivative(argument))
+        case tree.Sampled(name, values, argument):
+            return multiply(tree.Sampled(f"{name}'", values.slope, argument), derivative(argument))
         case tree.Maximum():
             return _extremum(expr, ">")
         case tree.Minimum():

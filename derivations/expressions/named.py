@@ -222,7 +222,9 @@ NAMED: dict[str, NamedFunction] = _TABLE | {other: known for known in _TABLE.val
 
 
 def named_function(name: str) -> NamedFunction | None:
-    """The function called `name` (heK is he(K, .)), or None."""
+    """The function called `name` (heK is he(K, .), and a class of PyTorch the function of its letters), or None."""
+    if name != name.lower() and name not in NAMED:
+        name = _CALLED_OTHERWISE.get(name.lower(), name.lower())
     if name.startswith("he") and name[2:].isdecimal() and len(name) <= 4:
         degree = number(int(name[2:]))
         return _unary(lambda argument: _he(degree, argument), f"{name}(z)")

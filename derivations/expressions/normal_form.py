@@ -251,7 +251,7 @@ def normal(expr: Expression) -> Normal:
             return _normal_call(name, normal(argument))
         case tree.Piecewise():
             return _atom(expr)
-    raise TypeError(f"not an expression node: {expr!r}")
+    raise tree.unreadable(expr)
 
 
 def _reciprocal(below: Normal) -> Normal:

@@ -9,12 +9,14 @@ from __future__ import annotations
 
 import ast
 import re
+import sys
 import warnings
 from fractions import Fraction
 from itertools import islice
+from typing import Any
 
 from giantsteps.derivations.expressions import tree
-from giantsteps.derivations.expressions.algebra import add, divide, multiply, negate, piecewise, power
+from giantsteps.derivations.expressions.algebra import add, divide, multiply, negate, piecewise, power, substitute
 from giantsteps.derivations.expressions.named import CONSTRUCTIONS, named_function, nearest_names, stands_alone
 from giantsteps.derivations.expressions.tree import Expression, ExpressionError, Z
 
@@ -58,6 +60,44 @@ def parse(text: str, *, limited: bool = True) -> Expression:
     expr = _Reader(stripped, DEEPEST_NESTING if limited else 400).read(root, 0)
     _check_size(expr, limited)
     return expr
+
+
+def is_sympy(given: object) -> bool:
+    """Whether this is an expression or a function of SymPy, such as `sympy.tanh(x)` or `sympy.tanh`."""
+    sp = sys.modules.get("sympy")
+    return sp is not None and (isinstance(given, sp.Expr) or (isinstance(given, sp.FunctionClass) and 1 in given.nargs))
+
+
+def from_sympy(given: Any) -> Expression:
+    """The tree of a SymPy expression in one symbol, whatever its name; exact, a float being its shortest decimal.
+
+    Raises ExpressionError for another number of symbols, and for what the language does not have.
+    """
+    from sympy import And, Float, FunctionClass, Or, Rational, S, Symbol, to_dnf
+    from sympy.printing.str import StrPrinter
+
+    class Printer(StrPrinter):
+        _print_Symbol = staticmethod(lambda symbol: "z")
+
+        def _print_Float(self, value: Any) -> str:
+            return f"({Rational(repr(float(value))) if value == Float(float(value)) else Rational(value)})"
+
+        def _print_Piecewise(self, function: Any) -> str:
+            text = "nan"
+            for value, condition in reversed(function.args):
+                for case in Or.make_args(to_dnf(condition)):
+                    inner = self._print(value)
+                    for one in () if case is S.true else And.make_args(case):
+                        inner = f"where({self._print(one)}, {inner}, {text})"
+                    text = inner
+            return str(text)
+
+    expression = given(Symbol("z", real=True)) if isinstance(given, FunctionClass) else given
+    if len(symbols := expression.free_symbols) != 1:
+        raise ExpressionError(
+            f"{expression} has {len(symbols)} symbols, exactly one is accepted: use expression.subs(a, 2)"
+        )
+    return parse(str(Printer().doprint(expression)), limited=False)
 
 
 def meant_by_constant(text: str) -> str:
@@ -176,27 +216,25 @@ def _unknown(kind: str, name: str, text: str) -> str:
     )
 
 
-# Where a function of a library has another default than the one of its name here (docs/model.md).
+# Where a function of a library has another default than the one of its name here (docs/model.md). In PyTorch `nn` has
+# classes alone: functions of `nn` are JAX's or Flax's.
 _OTHER_DEFAULTS = {
-    ("jax", "gelu"): "gelu_tanh",
-    ("keras", "leaky_relu"): "leaky_relu(z, 1/5)",
-    ("keras", "leakyrelu"): "leaky_relu(z, 3/10)",
-    ("tf", "leaky_relu"): "leaky_relu(z, 1/5)",
-}
+    "flax": {"gelu": "gelu_tanh", "PReLU": "leaky_relu"}, "jax": {"gelu": "gelu_tanh"}, "nn": {"gelu": "gelu_tanh"},
+    "keras": {"leaky_relu": "leaky_relu(z, 1/5)", "LeakyReLU": "leaky_relu(z, 3/10)", "PReLU": "relu"},
+    "tf": {"leaky_relu": "leaky_relu(z, 1/5)"},
+}  # fmt: skip
+_LIBRARIES = (*_OTHER_DEFAULTS, "F", "functional", "jnp", "math", "np", "numpy", "scipy", "special", "sympy", "torch")
 
 
-def _of_library(node: ast.Attribute) -> str:
-    """What a name such as torch.nn.GELU or np.tanh is here; empty where it is nothing."""
-    first: ast.expr = node
-    while isinstance(first, ast.Attribute):
-        first = first.value
-    library = first.id if isinstance(first, ast.Name) else ""
-    if found := _OTHER_DEFAULTS.get((library, node.attr.lower())):
-        return found
-    if named_function(node.attr) or node.attr in _CONSTANTS or node.attr == "where":
-        return node.attr
-    close = nearest_names(node.attr)
-    return close[0] if len(close) == 1 else ""
+def _of_library(node: ast.expr) -> str:
+    """What a name of a library such as torch.nn.GELU or np.tanh is here; empty where it is nothing."""
+    if not isinstance(node, ast.Attribute):
+        return ""
+    path = ast.unparse(node).split(".")
+    library = next((one for one in ("keras", "functional") if one in path), path[0])
+    if library not in _LIBRARIES or not (named_function(node.attr) or node.attr in (*_CONSTANTS, "where")):
+        return ""
+    return _OTHER_DEFAULTS.get(library, {}).get(node.attr, node.attr)
 
 
 class _Reader:
@@ -214,6 +252,8 @@ class _Reader:
                 return self._literal(node)
             case ast.Name(id=name):
                 return self._name(name)
+            case ast.Attribute() if meant := _of_library(node):
+                return self.read(ast.parse(meant, mode="eval").body, depth + 1)
             case ast.UnaryOp(op=ast.USub(), operand=operand):
                 return negate(self.read(operand, depth + 1))
             case ast.UnaryOp(op=ast.UAdd(), operand=operand):
@@ -228,8 +268,6 @@ class _Reader:
         raise ExpressionError(self._refusal(node))
 
     def _refusal(self, node: ast.expr) -> str:
-        if isinstance(node, ast.Attribute) and (meant := _of_library(node)):
-            return f"{self._source(node)} is not part of the language; write {meant}"
         kinds: list[tuple[type[ast.expr], str]] = [
             (ast.Attribute, "attribute access"),
             (ast.Compare, "a comparison outside a condition, as in where(z > 0, z, 0),"),
@@ -314,10 +352,14 @@ class _Reader:
         return power(base, exponent)
 
     def _call(self, node: ast.Call, depth: int) -> Expression:
+        if meant := _of_library(node.func):
+            if len(node.args) == 1 and not (node.keywords or meant.isidentifier()):
+                return substitute(parse(meant), self.read(node.args[0], depth + 1))
+            node = ast.Call(ast.Name(meant.partition("(")[0]), node.args, node.keywords)
         if not isinstance(node.func, ast.Name) or node.func.id in ("z", *_CONSTANTS):
             first = self._source(node.func)
-            if isinstance(node.func, ast.Attribute) and (meant := _of_library(node.func)):
-                raise ExpressionError(f"{first} is not part of the language; write {meant}")
+            if isinstance(node.func, ast.Attribute):
+                raise ExpressionError(_unknown("function", node.func.attr, self.text))
             hint = "a product is written with *, as in 2*(z + 1)" if len(node.args) == 1 else _EXAMPLE
             raise ExpressionError(f"only a function of the language can be called, not {first}; {hint}")
         name = node.func.id

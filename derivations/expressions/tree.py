@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Any
 
 FUNCTIONS = ("exp", "log", "sqrt", "sin", "cos", "tan", "sinh", "cosh", "tanh", "asinh", "atan", "erf", "erfc") + (
     "sign",
@@ -182,9 +183,25 @@ class Piecewise(Expression):
     pieces: tuple[tuple[Expression, Condition], ...]
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Sampled(Expression):
+    """A function without a formula, f(argument): `values` gives doubles at an array, `values.slope` those of f'."""
+
+    name: str
+    values: Any
+    argument: Expression
+
+
 Z = Variable()
 ZERO = Number(Fraction(0))
 ONE = Number(Fraction(1))
+
+
+def unreadable(expr: Expression) -> Exception:
+    """The error for a node that an interpreter does not read."""
+    if isinstance(expr, Sampled):
+        return ExpressionError(f'{expr} has values alone: give its formula as text or in SymPy, for example "tanh(z)"')
+    return TypeError(f"not an expression node: {expr!r}")
 
 
 def number(value: int | Fraction) -> Number:
@@ -250,7 +267,7 @@ def _render(expr: Expression) -> tuple[str, int]:
             return f"{_at(base, _ATOM)}**{_at(exponent, _ATOM)}", _POWER
         case Quotient(numerator, denominator):
             return f"{_at(numerator, _PRODUCT)}/{_at(denominator, _POWER)}", _PRODUCT
-        case Call(name, argument):
+        case Call(name, argument) | Sampled(name, _, argument):
             return f"{name}({to_text(argument)})", _ATOM
         case Maximum(args) | Minimum(args):
             name = "Max" if isinstance(expr, Maximum) else "Min"

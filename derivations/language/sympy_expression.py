@@ -69,7 +69,7 @@ def to_sympy(expr: Expression, z: sp.Expr) -> sp.Expr:
             return sp.Min(*(to_sympy(a, z) for a in args))
         case tree.Piecewise(pieces):
             return sp.Piecewise(*((to_sympy(value, z), _condition(condition, z)) for value, condition in pieces))
-    raise TypeError(f"not an expression node: {expr!r}")
+    raise tree.unreadable(expr)
 
 
 def _rational(value: Fraction) -> sp.Rational:

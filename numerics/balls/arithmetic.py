@@ -124,7 +124,7 @@ class Program:
                 return self._extremum(args, isinstance(expr, tree.Maximum))
             case tree.Piecewise(pieces):
                 return self._piecewise(pieces)
-        raise TypeError(f"not an expression node: {expr!r}")
+        raise tree.unreadable(expr)
 
     def _fold(self, parts: tuple[Expression, ...], join: Callable[[Ball, Ball], Ball]) -> Step:
         places = [self._place(p) for p in parts]

@@ -17,9 +17,6 @@ import numpy as np
 import numpy.typing as npt
 
 from giantsteps.derivations.activations.activation import Activation as Activation
-from giantsteps.derivations.activations.activation import (
-    activation as activation,  # the public one, which can be called
-)
 from giantsteps.derivations.activations.panels import Panel
 from giantsteps.derivations.expressions import tree
 from giantsteps.derivations.expressions.calculus import derivative
@@ -288,13 +285,16 @@ def _build(expr: Expression) -> Evaluator:
         case tree.Call(name, argument):
             function, arg = _NUMPY[name], _build(argument)
             return lambda x: function(arg(x))
+        case tree.Sampled(_, values, argument):
+            arg = _build(argument)
+            return lambda x: np.asarray(values(arg(x)), dtype=np.float64)
         case tree.Maximum(args) | tree.Minimum(args):
             choose = np.maximum if isinstance(expr, tree.Maximum) else np.minimum
             inner = [_build(a) for a in args]
             return lambda x: np.asarray(functools.reduce(choose, [f(x) for f in inner]))
         case tree.Piecewise(pieces):
             return _build_piecewise(pieces)
-    raise TypeError(f"not an expression node: {expr!r}")
+    raise tree.unreadable(expr)
 
 
 def _is_number(terms: tuple[Expression, ...], value: int) -> bool:
@@ -381,7 +381,7 @@ def evaluate_mpmath(expr: Expression, x: Any) -> Any:
         case tree.Piecewise(pieces):
             chosen = next(value for value, condition in pieces if _mp_holds(condition, x))
             return evaluate_mpmath(chosen, x)
-    raise TypeError(f"not an expression node: {expr!r}")
+    raise tree.unreadable(expr)
 
 
 def _mp_holds(condition: Condition, x: Any) -> bool:

@@ -26,6 +26,7 @@ from giantsteps.derivations.expressions.algebra import damped
 from giantsteps.derivations.expressions.budget import spend
 from giantsteps.derivations.expressions.calculus import derivative
 from giantsteps.derivations.expressions.tree import Expression, ExpressionError
+from giantsteps.numerics.gaussian.callables import ByValues
 from giantsteps.numerics.gaussian.evaluate import Evaluator, compile_branches, compile_numpy, relative_rounding
 from giantsteps.numerics.gaussian.nodes import PANEL_ORDER, composite, even_panels, even_steps
 from giantsteps.numerics.gaussian.smooth_panels import distinct, smooth_panels
@@ -107,6 +108,8 @@ class Moments(NamedTuple):
 @lru_cache(maxsize=512)
 def integrand(activation: Activation) -> Integrand:
     """The quadrature's view of an activation or target, computed once per value."""
+    if isinstance(activation, ByValues):
+        return Integrand(*activation.view(activation.values))
     whole = activation.panels[0].branch if len(activation.panels) == 1 else activation.expression
     return _followed(activation, activation.growth, lambda expression: expression, compile_numpy(whole))
 
@@ -114,6 +117,8 @@ def integrand(activation: Activation) -> Integrand:
 @lru_cache(maxsize=512)
 def slope_integrand(activation: Activation) -> Integrand:
     """The same of the derivative away from the breakpoints: steep places and growth of its own, the same strip."""
+    if isinstance(activation, ByValues):
+        return Integrand(*activation.view(activation.values.slope))
     try:
         grown = activation.derivative_growth
     except ExpressionError:
@@ -324,8 +329,7 @@ def _compared(function: Integrand, low: float, high: float, scale: float) -> tup
 
 
 # Shifts of a check, and its scales to the octave: one is 4 % larger at most, and the shifts lie further apart.
-_SAMPLES, _CELLS = 12, 16
-_MOST_DOUBLINGS, _AGREEMENT = 4, 1e-13
+_SAMPLES, _CELLS, _MOST_DOUBLINGS, _AGREEMENT = 12, 16, 4, 1e-13
 
 
 def _damped_moments(function: Integrand, shift: Array, scale: float, refine: int) -> Moments:

@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, cast
 
 from giantsteps.derivations.activations.activation import Activation
-from giantsteps.derivations.activations.activation import activation as function
+from giantsteps.numerics.gaussian import callables
 from giantsteps.numerics.gradient_steps.batches import INITIAL, State
 from giantsteps.numerics.models.even_part import even_part_warning
 from giantsteps.numerics.models.gradient_step import (
@@ -62,7 +62,7 @@ class Model(Spiked):
     v.theta = alignment, |v| = |theta| = 1; r, c and gamma are O(1). The ridge multiplies |a|^2 beside sum_mu (y_mu -
     a.phi_mu/sqrt p)^2, equations (4)-(7). Another loss has (ridge/2) |a|^2 beside the sum of its losses.
 
-    activation, target: sigma and g, as text or from `giantsteps.activation`.
+    activation, target: sigma and g, as `giantsteps.activation` takes them: text, SymPy, or a callable.
     alpha, beta: samples and width per dimension, n/d and p/d, > 0.
     ridge, noise: lambda (0 is the limit from above) and Delta, the variance of the label noise.
     spike, bulk, alignment: r, c and gamma.
@@ -105,8 +105,8 @@ class Model(Spiked):
 
         def __init__(
             self,
-            activation: Activation | str,
-            target: Activation | str,
+            activation: Any,
+            target: Any,
             alpha: float,
             beta: float,
             ridge: float,
@@ -126,7 +126,7 @@ class Model(Spiked):
 
     def __post_init__(self) -> None:
         for name in ("activation", "target"):
-            object.__setattr__(self, name, function(getattr(self, name)))
+            object.__setattr__(self, name, callables.activation(getattr(self, name)))
         for name, (accepts, range_, example) in RANGES.items():
             object.__setattr__(self, name, checked_number(name, getattr(self, name), accepts, range_, example))
         if not isinstance(self.readout, ReadoutLaw):
@@ -218,15 +218,15 @@ class Model(Spiked):
     @property
     def warnings(self) -> tuple[str, ...]:
         """What has to be known before a number of this model is used, one sentence each; none for most models."""
-        isotropic, functions = self.bulk_model == "isotropic", (self.activation, self.target)
+        isotropic, said = self.bulk_model == "isotropic", callables.noted(self.activation, self.target)
         if self.step is not None and self.step.several:
-            return tuple(steps_warnings(*functions, self.step, self.beta, self.noise, isotropic))
+            return (*said, *steps_warnings(self.activation, self.target, self.step, self.beta, self.noise, isotropic))
         if self.step is None or not isotropic:
-            return ()
+            return said
         # Of a density the letter 1, by which the step is named.
         largest = 1.0 if self.law else max(abs(group.weight) for group in self.groups)
-        found = even_part_warning(*functions, *self.step.only, self.beta, self.noise, largest)
-        return () if found is None else (found,)
+        found = even_part_warning(self.activation, self.target, *self.step.only, self.beta, self.noise, largest)
+        return said if found is None else (*said, found)
 
     def changed(self, **values: Any) -> Model:
         """The same model with some parameters changed, validated again; after a gradient step mapped through it again.
@@ -280,8 +280,8 @@ class Model(Spiked):
     @classmethod
     def from_gradient_step(
         cls,
-        activation: Activation | str,
-        target: Activation | str,
+        activation: Any,
+        target: Any,
         *,
         alpha: float,
         beta: float,
@@ -333,7 +333,7 @@ class Model(Spiked):
         beta = checked_number("beta", beta, *RANGES["beta"])
         noise = checked_number("noise", noise, *RANGES["noise"])
         step = GradientStep(cast(PerStep, alpha0), cast(PerStep, eta), steps, same_batch)
-        student, teacher = function(activation), function(target)
+        student, teacher = callables.activation(activation), callables.activation(target)
         groups = readout
         if not isinstance(groups, ReadoutLaw):
             groups = checked_groups(cast("tuple[ReadoutGroup, ...]", readout))

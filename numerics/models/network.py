@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, fields, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from giantsteps.derivations.activations.activation import Activation
-from giantsteps.derivations.activations.activation import activation as function
+from giantsteps.numerics.gaussian.callables import activation as function
 from giantsteps.numerics.models.gradient_step import GradientStep, PerStep
 from giantsteps.numerics.models.losses import SQUARE, Loss, loss_named
 from giantsteps.numerics.models.model import LARGEST, SMALLEST, UNIFORM, Model, ReadoutGroup
@@ -52,7 +52,7 @@ def _per_step(name: str, value: object) -> PerStep:
 class Network(Problem):
     """A two-layer network that takes a gradient step of rate eta d on n0 = alpha0 d samples (Section 2.2).
 
-    activation, target: sigma and g, as text or from `giantsteps.activation`. The step is taken, not modelled: sigma
+    activation, target: sigma and g, as `giantsteps.activation` takes them. The step is taken, not modelled: sigma
         need not be odd.
     alpha, beta, ridge: of the readout, as for `Model`.
     alpha0, eta: samples of a step per dimension, n0/d, and learning rate over d: one number, or one per step.
@@ -94,8 +94,8 @@ class Network(Problem):
 
         def __init__(
             self,
-            activation: Activation | str,
-            target: Activation | str,
+            activation: Any,
+            target: Any,
             alpha: float,
             beta: float,
             ridge: float,

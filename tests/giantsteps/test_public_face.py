@@ -60,21 +60,12 @@ def test_an_activation_is_called_at_numbers_and_arrays(text: str, exact: Any) ->
     assert sigma(places).shape == sigma(places.tolist()).shape == (2, 2)
 
 
-@pytest.mark.parametrize(
-    ("given", "what", "instead"),
-    [
-        (np.tanh, "the function tanh", 'for example "tanh"'),
-        (np.arctan, "the function arctan", 'for example "arctan"'),
-        (lambda z: z, "the function <lambda>", '"Max(z, 0)"'),
-        (0.5, "a value of type float", '"Max(z, 0)"'),
-        (None, "a value of type NoneType", '"Max(z, 0)"'),
-    ],
-)
-def test_what_is_no_formula_is_told_what_is(given: Any, what: str, instead: str) -> None:
+@pytest.mark.parametrize(("given", "what"), [(0.5, "a value of type float"), (None, "a value of type NoneType")])
+def test_what_is_no_formula_is_told_what_is(given: Any, what: str) -> None:
     with pytest.raises(giantsteps.ExpressionError) as caught:
         giantsteps.activation(given)
     assert what in str(caught.value)
-    assert instead in str(caught.value)
+    assert 'for example "tanh(z)" or np.tanh' in str(caught.value)
 
 
 def test_reprs_are_a_line() -> None:

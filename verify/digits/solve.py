@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from giantsteps.numerics.accepts import accepts
+from giantsteps.numerics.gaussian.callables import ByValues
 from giantsteps.numerics.models.given import model_of, whole_number, within_reach
 from giantsteps.numerics.models.model import Model
 from giantsteps.numerics.models.parameters import ModelError
@@ -65,6 +66,7 @@ def _check(model: Model, digits: int) -> None:
         "a spike of one direction": model.rank == 1,
         "rows of equal norm before the step": not model.gaussian_rows,
         "ridge > 0": model.ridge > 0.0,
+        "formulas": not any(isinstance(f, ByValues) for f in (model.activation, model.target)),
     }
     missing = " and ".join(what for what, there in supported.items() if not there)
     if missing:

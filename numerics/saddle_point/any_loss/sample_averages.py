@@ -8,8 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from giantsteps.derivations.activations.activation import Activation, activation
+from giantsteps.derivations.activations.activation import Activation
 from giantsteps.derivations.expressions.tree import ExpressionError, to_text
+from giantsteps.numerics.gaussian.callables import ByValues, activation
 from giantsteps.numerics.gaussian.nodes import density
 from giantsteps.numerics.gaussian.quadrature import integrand
 from giantsteps.numerics.models.losses import ProximalLoss
@@ -73,6 +74,8 @@ def sign_of(target: Activation) -> Activation:
     """The target's sign as a target of its own, with its jumps as breakpoints. Raises ModelError where it has none."""
     if has_signs(target):
         return target
+    if isinstance(target, ByValues):
+        return activation(lambda x: np.sign(target(x)))
     try:
         return activation(f"sign({to_text(target.expression)})")
     except ExpressionError as error:

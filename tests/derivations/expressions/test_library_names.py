@@ -11,7 +11,8 @@ import pytest
 
 from giantsteps.derivations.expressions.named import CONSTRUCTIONS, NAMED, function_names
 from giantsteps.derivations.expressions.parser import parse
-from giantsteps.numerics.gaussian.evaluate import activation, compile_numpy
+from giantsteps.numerics.gaussian.callables import activation
+from giantsteps.numerics.gaussian.evaluate import compile_numpy
 from tests.shared.documents import ROOT
 
 # Both sides of every kink, none of them on one.
@@ -60,6 +61,27 @@ DOCUMENTED: dict[str, Callable[[float], float]] = {
 def test_a_function_of_a_library_is_what_the_library_documents(text: str) -> None:
     expected = np.array([DOCUMENTED[text](float(x)) for x in PLACES])
     assert np.max(np.abs(activation(text)(PLACES) - expected) / (1 + np.abs(expected))) < ROUNDING
+
+
+# Names as they are written in the libraries, and the text of the same function here, defaults of the library included.
+LIBRARIES = {
+    "ReLU": "relu", "nn.GELU": "gelu", "torch.nn.functional.gelu": "gelu", "nn.functional.gelu": "gelu",
+    "F.gelu": "gelu", "keras.activations.gelu": "gelu", "jax.nn.gelu": "gelu_tanh", "nn.gelu": "gelu_tanh",
+    "jax.nn.silu": "silu",
+    "LeakyReLU": "leaky_relu(z, 1/100)", "nn.LeakyReLU": "leaky_relu(z, 1/100)", "leaky_relu": "leaky_relu(z, 1/100)",
+    "jax.nn.leaky_relu": "leaky_relu(z, 1/100)", "keras.layers.LeakyReLU": "leaky_relu(z, 3/10)",
+    "tf.keras.activations.leaky_relu": "leaky_relu(z, 1/5)", "tf.nn.leaky_relu": "leaky_relu(z, 1/5)",
+    "nn.PReLU": "prelu(z, 1/4)", "keras.layers.PReLU": "relu", "flax.linen.PReLU": "leaky_relu(z, 1/100)",
+    "Tanh": "tanh", "softplus": "softplus", "Softplus(z, 2)": "softplus(z, 2)", "hardtanh": "hardtanh(z, -1, 1)",
+    "jax.nn.hard_tanh": "hardtanh", "LogSigmoid": "logsigmoid", "torch.nn.Softshrink": "softshrink(z, 1/2)",
+    "np.tanh(2*z)": "tanh(2*z)", "np.maximum(z, 0)": "relu", "np.where(z > 0, z, 0)": "where(z > 0, z, 0)",
+    "math.pi*z": "pi*z", "jax.nn.gelu(2*z)": "gelu_tanh(2*z)", "2*scipy.special.erf(z)": "2*erf(z)",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", LIBRARIES)
+def test_a_name_of_a_library_means_its_function_with_its_defaults(name: str) -> None:
+    assert parse(name) == parse(LIBRARIES[name])
 
 
 def _rows() -> dict[str, tuple[str, str, str, list[str]]]:

@@ -11,7 +11,8 @@ import pytest
 import giantsteps
 from giantsteps.derivations.expressions.algebra import damped
 from giantsteps.derivations.expressions.parser import parse
-from giantsteps.numerics.gaussian.evaluate import activation, evaluate_mpmath
+from giantsteps.numerics.gaussian.callables import activation
+from giantsteps.numerics.gaussian.evaluate import evaluate_mpmath
 from giantsteps.numerics.gaussian.quadrature import conditional_moments, integrand
 from giantsteps.numerics.models.model import Model
 
