@@ -102,7 +102,7 @@ def cells(
     function on all parts that do not touch its cuts and poles, and not finite on the others. A cell whose ball is not
     finite, or far above the bound on the line, is halved. Raises BallError where this does not end, as at a root.
     """
-    edge = rational_ball(Fraction(math.ceil(float(reach)) + 1))
+    edge = rational_ball(Fraction(math.ceil(float(reach.upper())) + 1))
     found: list[Cell] = []
     for panel in function.panels:
         left, right = -edge, edge
@@ -135,7 +135,7 @@ def _strip_bound(function: Activation, height: Fraction) -> Envelope | None:
     known = [bound for bound in found if bound is not None]
     if len(known) < len(found):
         return None
-    return Envelope(max((bound.constant for bound in known), key=float), max(bound.degree for bound in known))
+    return Envelope(reduce(arb.max, (bound.constant for bound in known)), max(bound.degree for bound in known))
 
 
 def branch_bound(function: Activation, height: Fraction, reach: Fraction) -> Envelope | None:

@@ -39,6 +39,8 @@ Columns = Callable[[Ball], Sequence[Ball]]
 
 # Half lengths of panels in units of s: wider ones take fewer nodes, until e^{y^2} outgrows the gain.
 _LONGEST = 4
+# At one place: with so many a certificate takes about a minute.
+_MOST_NODES = 10_000
 # About how much a node more takes off the logarithm of `gauss_error`.
 GAIN = 2 * math.log(1 + math.sqrt(2))
 
@@ -73,11 +75,13 @@ class Pieces:
     reach: Ball
 
     def at(self, w: Ball, columns: Columns) -> tuple[list[Ball], list[Ball]]:
-        """Sums of f and of f^2 times the columns at a real w. Raises BallError beyond `reach`."""
+        """Sums of f and of f^2 times the columns at a real w. Raises BallError beyond `reach` or of too many nodes."""
         if not abs(w) <= self.reach:
             raise BallError("an average was asked for beyond the places of its rule")
         low, high = w - self.scale * self.end, w + self.scale * self.end
         used = [row for panel, table in self.panels if not (panel.right < low or panel.left > high) for row in table]
+        if len(used) > _MOST_NODES:
+            raise BallError(f"an average needs more than {_MOST_NODES} nodes: the function varies too fast")
         places = [(x - w) / self.scale for x, _, _ in used]
         plain = [weighted * (-(z * z) / 2).exp() for z, (_, weighted, _) in zip(places, used, strict=True)]
         squared = [p * value for p, (_, _, value) in zip(plain, used, strict=True)]

@@ -107,6 +107,8 @@ def trapezoidal(height: Ball, bits: int, size: Ball, most: int) -> SpikeRule:
 def panels(cuts: Sequence[Ball], height: Ball, bits: int, size: Ball, most: int) -> SpikeRule:
     """Gauss-Legendre panels on [-L, L] that end at the cuts: f has another analytic branch on either side of a cut.
 
+    cuts: in increasing order.
+
     Proof. The half length of a panel is at most a, and so is the minor semi-axis of the ellipse of `gauss_error`. The
     ellipse reaches at most a beyond the panel, and M <= e^{a^2/2}/sqrt(2 pi) A (1 + L + a)^k. So `end` is L + a, and
     `cut` is L.
@@ -134,7 +136,7 @@ def _composite(cuts: Sequence[Ball], length: float, longest: float, order: int, 
 
     None where they are more than `most`.
     """
-    ends = list(pairwise(sorted([arb(-length), *cuts, arb(length)], key=float)))
+    ends = list(pairwise([arb(-length), *cuts, arb(length)]))
     pieces = [max(1, math.ceil(float((right - left).upper()) / longest)) for left, right in ends]
     if sum(pieces) * order > most:
         return None

@@ -53,7 +53,8 @@ def setting(problem: Problem, solution: Solution, box: Box, bits: int) -> Settin
         places = [panel.right.place.rational() for panel in problem.target.panels if panel.right is not None]
         if any(place is None for place in places):
             raise BallError("at alignment 1 the breakpoints of the target have to be rational")
-        cuts = [rational_ball((place or Fraction(0)) / problem.teacher.slope) for place in places]
+        # Sorted as exact numbers: doubles do not tell close ones apart.
+        cuts = list(map(rational_ball, sorted((place or Fraction(0)) / problem.teacher.slope for place in places)))
     a = rational_ball(height)
     rule = panels(cuts, a, bits, size, _MOST_NODES) if cuts else trapezoidal(a, bits, size, _MOST_NODES)
     if not rule.end < rational_ball(reach):

@@ -33,6 +33,20 @@ def test_coarse_rules_own_up_to_their_errors(name: str, bits: int) -> None:
             rule.at(arb(5), powers(4))
 
 
+def test_panels_reach_far_enough_for_every_scale_in_a_ball() -> None:
+    with precision(128):
+        rule = piecewise(activation("elu"), arb(2, 1.5), arb(3), 60, ORDERS)
+        assert rule.panels[0][0].left <= -3 - 3.5 * rule.end
+        assert rule.panels[-1][0].right >= 3 + 3.5 * rule.end
+
+
+def test_functions_that_vary_too_fast_are_refused() -> None:
+    with precision(128):
+        rule = piecewise(activation("where(z > 0, sin(400*z), z)"), arb(1), arb(3), 60, ORDERS)
+        with pytest.raises(BallError, match="varies too fast"):
+            rule.at(arb(0), powers(4))
+
+
 def test_the_error_of_a_gauss_rule_is_bounded_and_nearly_reached() -> None:
     # 1/(x - p) is bounded by 1/(p - sqrt 2) on the ellipse, and its pole is close to the end of the axis.
     with precision(128):
