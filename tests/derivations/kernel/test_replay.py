@@ -197,7 +197,7 @@ def test_assumptions_say_what_a_result_rests_on(strength: Theorem) -> None:
     listed = {(assumed.ground, assumed.name) for assumed in strength.assumptions}
     assert (Ground.MODEL, "readout of ones") in listed
     assert {assumed.reference for assumed in strength.assumptions if assumed.ground is Ground.HYPOTHESIS} == {
-        "result-3-1.spike-concentration"
+        "result-3-1.spike-concentration-noisy"
     }
     # No assumption states, up to algebra, what rests on it.
     for assumed in strength.assumptions:
