@@ -41,7 +41,7 @@ drift: $(INSTALLED)  ## does the committed ledger still follow from the code?
 theorems: $(INSTALLED)  ## keep anew the equations that digits are computed by
 	$(BIN)/python -m giantsteps.verify.compiled.theorems
 
-kernel: $(INSTALLED)  ## the proofs (of CLAIMS, else all) before a second kernel, Rocq, if installed (Debian package coq)
+kernel: $(INSTALLED)  ## the proofs (of CLAIMS, else all) before a second kernel, Rocq (Debian packages coq, libcoq-coquelicot)
 	$(BIN)/giantsteps verify $(CLAIMS) --export rocq build/rocq
 	$(BIN)/python -m giantsteps.reports.commands.kernel build/rocq
 

@@ -24,9 +24,9 @@ if TYPE_CHECKING:
     from giantsteps.derivations.language.expectation import Expectation as Expectation
     from giantsteps.numerics.balls.arithmetic import BallError as BallError
     from giantsteps.numerics.balls.arithmetic import PrecisionError as PrecisionError
-    from giantsteps.numerics.bounds.best import Best as Best
     from giantsteps.numerics.bounds.best import best as best
     from giantsteps.numerics.bounds.of_model import bounds as bounds
+    from giantsteps.numerics.bounds.results import Best as Best
     from giantsteps.numerics.bounds.results import Bounds as Bounds
     from giantsteps.numerics.certificates.certify import Certificate as Certificate
     from giantsteps.numerics.certificates.certify import certify as certify
@@ -53,6 +53,7 @@ if TYPE_CHECKING:
     from giantsteps.numerics.spectrum.density import Spectrum as Spectrum
     from giantsteps.numerics.spectrum.density import spectrum as spectrum
     from giantsteps.reports.answers.comparison import compare as compare
+    from giantsteps.reports.answers.sweep_results import sweep_results as sweep_results
     from giantsteps.verify.claims.index import claims as claims
     from giantsteps.verify.compiled.equations import EquationsSolution as EquationsSolution
     from giantsteps.verify.compiled.equations import solve_equations as solve_equations
@@ -71,9 +72,9 @@ _HOMES = {
         "derivations.expressions.tree": "ExpressionError",
         "derivations.language.expectation": "Expectation",
         "numerics.balls.arithmetic": "BallError PrecisionError",
-        "numerics.bounds.best": "Best best",
+        "numerics.bounds.best": "best",
         "numerics.bounds.of_model": "bounds",
-        "numerics.bounds.results": "Bounds",
+        "numerics.bounds.results": "Best Bounds",
         "numerics.certificates.certify": "Certificate certify",
         "numerics.certificates.ranges.branch": "Branch certify_branch",
         "numerics.experiments.given_weights": "Measured measure",
@@ -92,6 +93,7 @@ _HOMES = {
         "numerics.spectrum.axis": "SpectrumError",
         "numerics.spectrum.density": "Spectrum spectrum",
         "reports.answers.comparison": "compare",
+        "reports.answers.sweep_results": "sweep_results",
         "verify.claims.index": "claims",
         "verify.compiled.equations": "EquationsSolution solve_equations",
         "verify.compiled.laws": "Law",

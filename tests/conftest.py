@@ -6,6 +6,7 @@ import atexit
 import gc
 import os
 import signal
+from pathlib import Path
 
 import pytest
 
@@ -20,6 +21,23 @@ gc.set_threshold(ALLOCATIONS, 10, 1000)
 # as `pool` gives its workers, unless told otherwise, set before NumPy is loaded. Processes of the tests inherit it.
 for name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ.setdefault(name, "1")
+
+
+@pytest.fixture(scope="session")
+def swept_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the results of a small sweep, `results`."""
+    from tests.shared.sweeping import giantsteps, written
+
+    folder = tmp_path_factory.mktemp("swept")
+    assert giantsteps(["sweep", str(written(folder)), "--out", str(folder / "results"), "--quiet"]) == 0
+    return folder
+
+
+@pytest.fixture
+def in_swept_folder(swept_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The working directory is the folder of the small sweep."""
+    monkeypatch.chdir(swept_folder)
+
 
 # What a shell starts in the background ignores Ctrl-C, and so would the processes that tests start and interrupt.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:

@@ -138,6 +138,35 @@ def test_numerics_never_reaches_the_derivations_through_the_shared_families() ->
     ] == []
 
 
+# What serves any paper, and what states one; the glossary of the built-in paper lies beside the language.
+CORE = (
+    "derivations.kernel",
+    "derivations.language",
+    "verify.protocol",
+    "verify.checks",
+    "verify.ledger",
+    "verify.export",
+)
+THEORY = ("language.symbols", *(floor for floor in FLOORS["derivations"] if floor not in ("kernel", "language")))
+OF_A_PAPER = (
+    *(f"derivations.{floor}" for floor in THEORY if floor != "expressions"),
+    *("numerics", "verify.claims", "verify.second_route", "verify.solver", "verify.compiled"),
+    *("reports.built_in", "reports.studies"),
+)
+
+
+def test_the_core_and_the_pages_know_no_paper() -> None:
+    wrong = [
+        f"{path.relative_to(ROOT)}:{line} imports {module}"
+        for path in (
+            path for room in PACKAGES for path in files(room) if allowed(name_of(path), (*CORE, "reports.page"))
+        )
+        for module, _, line in imports(path)
+        if name_of(path) != "derivations.language.symbols" and allowed(module, OF_A_PAPER)
+    ]
+    assert wrong == []
+
+
 def floor_of(module: str) -> tuple[str, str] | None:
     """Room and floor of a module of this suite; None for what is on no floor."""
     room, _, rest = module.partition(".")
@@ -295,6 +324,7 @@ def test_the_public_face_offers_what_it_names() -> None:
     # What a user learns once, and the types that it takes and returns.
     learned = {"Model", "Network", "activation", "bounds", "certify", "certify_branch", "claims", "compare", "best"}
     learned |= {"measure", "simulate", "solve", "solve_batch", "solve_equations", "spectrum", "Expectation", "Law"}
+    learned |= {"sweep_results"}
     types = {"Activation", "BatchSolution", "Bounds", "Branch", "Certificate", "Inputs", "ReadoutGroup", "ReadoutLaw"}
     types |= {"Measured", "Simulation", "Solution", "Spectrum", "ExpressionError", "ModelError", "PrecisionError"}
     types |= {"Best", "BallError", "InputsError", "LossError", "SimulationError", "SpectrumError"}

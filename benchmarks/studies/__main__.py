@@ -9,9 +9,10 @@ import sys
 
 from benchmarks.studies import even_part
 from benchmarks.studies.spectrum_sample import store
+from giantsteps.reports.built_in.studies import STUDIES
 from giantsteps.reports.measurements.experiments import Measurement
 from giantsteps.reports.measurements.study import Study
-from giantsteps.reports.page.studies import STUDIES, found_at
+from giantsteps.reports.page.studies import found_at
 from giantsteps.reports.studies import best_ridge, spectrum_sample
 
 

@@ -1,4 +1,4 @@
-"""Bounds on the test loss over the ridge, and the best ridge, for any convex loss.
+"""Bounds on the test loss over the ridge for any convex loss.
 
 On a new input the output of the trained network is omega = f + s xi: f in the span of mu0_a, kappa mu1_a, mu1_a z
 (and dmu0_a/dc_a where norms vary), xi standard normal and independent of (kappa, z) and of the label. A convex loss
@@ -17,11 +17,8 @@ Label noise is part of the loss. For the square loss both are those of `numerics
 from __future__ import annotations
 
 import math
-from bisect import insort
-from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache, lru_cache
-from itertools import takewhile
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,14 +26,12 @@ from numpy.typing import NDArray
 from giantsteps.numerics.bounds.convex_minimum import convex_minimum
 from giantsteps.numerics.bounds.loss_panels import panels_of
 from giantsteps.numerics.bounds.noisy_loss import NoisyLoss
-from giantsteps.numerics.bounds.results import BestRidge, Bounds, LeastLoss, Minimum
+from giantsteps.numerics.bounds.results import Bounds, LeastLoss
 from giantsteps.numerics.bounds.ridge import bounds as square_bounds
 from giantsteps.numerics.bounds.split_panels import AveragedLoss
 from giantsteps.numerics.gaussian.least_squares import RANK_TOLERANCE
-from giantsteps.numerics.models.given import within_reach
 from giantsteps.numerics.models.losses import SQUARE, Loss, ProximalLoss
 from giantsteps.numerics.models.model import Model
-from giantsteps.numerics.saddle_point.any_loss.convex import solve
 from giantsteps.numerics.saddle_point.any_loss.sample_averages import has_signs, labelled_model
 from giantsteps.numerics.saddle_point.map_uncertainty import SMALL, neighbours, relative_uncertainty
 
@@ -203,89 +198,3 @@ def _error(model: Model, loss: Loss | None, found: LeastLoss) -> float:
         # An output that vanishes has either sign with the noise of the readout, however small that is.
         return average.wrong(b) if np.any(b) else 0.5
     return 2.0 * average.value_and_slope(b)[0]
-
-
-# The scan, one point a decade. A dip is refined until its place is known to this share of 1 + the distance of its
-# logarithm from the smallest ridge: the loss there is off by the square.
-SMALLEST_RIDGE, LARGEST_RIDGE = 1e-3, 1e3
-RIDGES = 7
-# Where a dip beside an end of the scan is looked for, as a share of the way to the next place.
-_BESIDE = 0.1
-_SHARE, _MOST_STEPS = 1e-5, 60
-
-
-@within_reach
-def best_ridge_of_loss(model: Model) -> BestRidge:
-    """The ridge of least test loss: a scan of [1e-3, 1e3], every dip refined, beside the limit of infinite ridge.
-
-    The model's own ridge is ignored. The scan goes from ridge 1 both ways as far as the solver converges (large ridges
-    leave no noise in the output, which the rules rely on), and no further down than to the second loss in a row above
-    the limit. `converged` is False where the best ridge is an end of the scan at which the loss still falls, where the
-    solver converges at no ridge of the scan, and where the refinement did not end or met a ridge at which it does not.
-    """
-    bounded = loss_bounds(model)
-    limit = bounded.upper
-
-    @cache
-    def found(log_ridge: float) -> Minimum | None:
-        """The loss at a ridge; None where the solver does not converge."""
-        ridge = math.exp(log_ridge)
-        solution = solve(model.changed(ridge=ridge))
-        return Minimum(ridge, solution.test_error, solution.error_estimate) if solution.converged else None
-
-    def error(log_ridge: float) -> float:
-        there = found(log_ridge)
-        return math.inf if there is None else there.error
-
-    grid = [float(x) for x in np.linspace(math.log(SMALLEST_RIDGE), math.log(LARGEST_RIDGE), RIDGES)]
-    middle = RIDGES // 2
-    below: list[float] = []
-    for x in reversed(grid[:middle]):
-        if math.isinf(error(x)):
-            break
-        below.append(x)
-        if min(map(error, below[-2:])) > limit and len(below) > 1:
-            break
-    above = list(takewhile(lambda x: math.isfinite(error(x)), grid[middle:]))
-    kept = [*reversed(below), *above]
-    for end, beside in (kept[:2], kept[:-3:-1]) if len(kept) > 1 else ():
-        # A loss that falls from an end of the scan, and is least there among its places, has a dip beside it.
-        if error(end) < error(beside):
-            insort(kept, end + _BESIDE * (beside - end))
-    triples = zip(kept, kept[1:], kept[2:], strict=False)
-    dips = [_refined(found, x) for x in triples if error(x[1]) < min(error(x[0]), error(x[2])) - _GOAL]
-    minima = tuple(minimum for minimum, _ in dips)
-    ends = [there for x in (*kept[:1], *kept[-1:]) if (there := found(x)) is not None]
-    infinite = Minimum(math.inf, limit, bounded.error_estimate)
-    best = min((*minima, *ends, infinite), key=lambda candidate: candidate.error)
-    if best.error >= limit - _GOAL * (1.0 + limit):
-        best = infinite
-    # What still falls where the scan had to end, or between its last ridge and infinity, is not the least.
-    whole = grid[0] in kept
-    at_smallest = whole and best == ends[0]
-    converged = bool(kept) and (best not in ends or at_smallest) and all(ended for _, ended in dips)
-    left_out = len(grid) - len(below) - len(above)
-    return BestRidge(best.at, best.error, at_smallest, minima, converged, best.error_estimate, left_out)
-
-
-def _refined(found: Callable[[float], Minimum | None], dip: tuple[float, float, float]) -> tuple[Minimum, bool]:
-    """The minimum inside a dip by Brent's method, and whether it ended with every ridge on its way solved for."""
-    from scipy.optimize import minimize_scalar
-
-    # Brent's tolerance is relative: 1 + the distance from the smallest ridge has no zero.
-    origin = math.log(SMALLEST_RIDGE) - 1.0
-    tried = {x: there for x in dip if (there := found(x)) is not None}
-    highest, solved = max(there.error for there in tried.values()), True
-
-    def error(moved: float) -> float:
-        nonlocal solved
-        there = found(moved + origin)
-        if there is None:
-            solved = False
-            return highest
-        tried[moved + origin] = there
-        return there.error
-
-    bracket = tuple(x - origin for x in dip)
-    search = minimize_scalar(error, bracket, method="brent", options={"xtol": _SHARE, "maxiter": _MOST_STEPS})
-    return min(tried.values(), key=lambda there: there.error), bool(search.success) and solved

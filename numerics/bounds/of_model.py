@@ -1,4 +1,4 @@
-"""Bounds on the test error over the ridge for the model's own loss, and the best ridge between them."""
+"""Bounds on the test error over the ridge for the model's own loss."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from dataclasses import replace
 from functools import partial
 
 from giantsteps.numerics.accepts import accepts
-from giantsteps.numerics.bounds import ridge
+from giantsteps.numerics.bounds.best import best, limits
 from giantsteps.numerics.bounds.results import Bounds
 from giantsteps.numerics.models.given import model_of, within_reach
 from giantsteps.numerics.models.model import Model
@@ -25,12 +25,7 @@ def bounds(model: Model) -> Bounds:
     >>> found = giantsteps.bounds(model)
     >>> found.lower, found.upper
     (0.02542..., 0.18332...)
-    >>> found.best_ridge().ridge
+    >>> found.best_ridge().values["ridge"]
     0.15200...
     """
-    if model.loss.name == "square":
-        return replace(ridge.bounds(model), search=partial(ridge.best_ridge, model), model=model)
-    from giantsteps.numerics.bounds import any_loss  # the square loss does not wait for the others
-
-    search = partial(any_loss.best_ridge_of_loss, model)
-    return replace(any_loss.loss_bounds(model), search=search, model=model)
+    return replace(limits(model), search=partial(best, model, over="ridge"), model=model)

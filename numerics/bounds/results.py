@@ -7,9 +7,13 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from giantsteps.numerics.models.documents import finite
-from giantsteps.numerics.models.model import Model
+from giantsteps.numerics.models.documents import WIDTH, at_width_json, finite
+from giantsteps.numerics.models.model import Model, ModelError
 from giantsteps.numerics.models.notebook import Shown
+from giantsteps.numerics.models.solution import Derivative, Solution
+
+Point = dict[str, float]
+_NONE_BETTER = "the test error falls towards the upper bound as the ridge grows, and no ridge does better"
 
 
 @dataclass(frozen=True)
@@ -68,7 +72,7 @@ class Bounds(Shown):
     at_infinite_ridge: LeastLoss | None = None
     mean_squared_error: tuple[float, float | None] | None = None
     classification_error: float | None = None
-    search: Callable[[], BestRidge] | None = field(default=None, repr=False, compare=False)
+    search: Callable[[], Best] | None = field(default=None, repr=False, compare=False)
     model: Model | None = field(default=None, repr=False, compare=False)
 
     def to_dict(self) -> dict[str, Any]:
@@ -94,54 +98,75 @@ class Bounds(Shown):
         of = "" if self.model is None else f"{self.model.described(but=('ridge',))}: "
         return f"{of}bounds on the least test error over the ridge"
 
-    def best_ridge(self) -> BestRidge:
-        """The ridge of least test error between the bounds: a scan, and every dip refined. Computed when asked for."""
+    def best_ridge(self) -> Best:
+        """The ridge of least test error between the bounds, as `best(model, over="ridge")`. Computed when asked for."""
         assert self.search is not None, "the bounds of a model know where to search"
         return self.search()
 
 
 @dataclass(frozen=True)
 class Minimum:
-    """A local minimum of an error along one parameter, with the estimate of the error's own error where it has one."""
+    """A local minimum of an error along one parameter."""
 
     at: float
     error: float
-    error_estimate: float = 0.0
 
 
 @dataclass(frozen=True)
-class BestRidge:
-    """The ridge of least test error.
+class Best(Shown):
+    """The least test error over some numbers of a model.
 
-    ridge may be infinite (the infimum is the upper bound, and the error does not fall from it as the ridge comes down
-    from infinity) or, when `at_zero`, the smallest ridge tried, below which the error still falls. `minima` lists the
-    local minima at finite ridge; `converged` says that `solve` confirms the least error, to `error_estimate`. With
-    another loss than the square one `left_out` ridges at the ends of the scan were not used, and converged is False
-    where the loss still fell there, where no ridge has a solution, and where the refinement of a dip did not end or met
-    a ridge without one.
+    A local minimum in double precision: nothing certifies that a scan saw every dip.
+
+    values: the numbers where it is; the ridge may be infinite (no ridge does better than the upper bound).
+    test_error: the least one, with another loss than the square one that loss.
+    error_estimate: that of the solution there.
+    converged: whether there is a solution there. With another loss it is False, too, where the loss still falls at a
+        ridge beyond which the solver does not converge, and where it does not at a ridge that a search tried.
+    at_end: the numbers that are at an end of the scan, beyond which the error may be less.
+    scanned: the ends of the scan of each number, as far as it converged for the ridge with another loss.
+    minima: every minimum found inside the scan, with its test error.
+    gradient: the slopes that are left; none where there is no derivative.
+    model: the model there; None at infinite ridge.
+    solution: the solution there; None at infinite ridge.
+
+    >>> best = giantsteps.best(model, over="ridge")
+    >>> best.values["ridge"], best.at_end
+    (0.15200..., ())
     """
 
-    ridge: float
+    values: Point
     test_error: float
-    at_zero: bool
-    minima: tuple[Minimum, ...]
-    converged: bool = True
-    error_estimate: float = 0.0
-    left_out: int = 0
+    error_estimate: float
+    converged: bool
+    at_end: tuple[str, ...]
+    scanned: dict[str, tuple[float, float]]
+    minima: tuple[tuple[Point, float], ...]
+    gradient: dict[str, Derivative]
+    model: Model | None
+    solution: Solution | None
 
-    @property
-    def at_infinity(self) -> bool:
-        """Whether no finite ridge does better than the limit."""
-        return math.isinf(self.ridge)
+    def at_width(self, width: float = WIDTH) -> Solution:
+        """The solution there at a finite width. Raises ModelError at infinite ridge and where there is no solution."""
+        if self.solution is None:
+            infinite = math.isinf(self.values.get("ridge", 0.0))
+            raise ModelError(
+                "at infinite ridge a readout of finite width vanishes" if infinite else "there is no solution"
+            )
+        return self.solution.at_width(width)
 
-    def to_dict(
-        self, reason: str = "the test error falls towards the upper bound as the ridge grows, and no ridge does better"
-    ) -> dict[str, Any]:
-        """As plain data for JSON, in the words of the command line; `reason` says why the ridge may be infinite."""
-        return {
-            "ridge": finite(self.ridge, reason),
-            "test_error": self.test_error,
-            "error_estimate": self.error_estimate,
-            "at_smallest_ridge_tried": self.at_zero,
-            "minima": [{"ridge": minimum.at, "test_error": minimum.error} for minimum in self.minima],
+    def to_dict(self, width: int = WIDTH) -> dict[str, Any]:
+        """As plain data for JSON, with the errors at the width."""
+        numbers = {**self.values, "test_error": self.test_error, "error_estimate": self.error_estimate}
+        document = dict(finite(numbers, _NONE_BETTER))
+        document |= {
+            "converged": self.converged,
+            "at_end": list(self.at_end),
+            "minima": [{**place, "test_error": error} for place, error in self.minima],
+            "gradient": {name: one._asdict() for name, one in self.gradient.items()},
         }
+        return document | at_width_json(width, True, lambda: self.at_width(width))
+
+    def _columns(self) -> dict[str, list[Any]]:
+        numbers = {"test_error": self.test_error, "error_estimate": self.error_estimate, "converged": self.converged}
+        return {name: [value] for name, value in {**self.values, **numbers}.items()}

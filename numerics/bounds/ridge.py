@@ -16,13 +16,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from giantsteps.numerics.bounds.infinite_ridge import left_over, slope_at_infinity
-from giantsteps.numerics.bounds.results import BestRidge, Bounds, Minimum
-from giantsteps.numerics.models.given import square_only, within_reach
+from giantsteps.numerics.bounds.results import Bounds, Minimum
+from giantsteps.numerics.models.given import square_only
 from giantsteps.numerics.models.model import LARGEST, SMALLEST, Model
 from giantsteps.numerics.saddle_point.level import solve_on
 from giantsteps.numerics.saddle_point.map_uncertainty import SMALL, neighbours, relative_uncertainty
 from giantsteps.numerics.saddle_point.profile import Profile, profile
-from giantsteps.numerics.saddle_point.ridge import solve
 
 Array = NDArray[np.float64]
 
@@ -129,7 +128,7 @@ def local_minima(
     errors = [error(x) for x in grid]
     found = []
     for i in range(1, len(grid) - 1):
-        if errors[i] < errors[i - 1] and errors[i] <= errors[i + 1] and _depth(errors, i) > noise:
+        if errors[i] < errors[i - 1] and errors[i] <= errors[i + 1] and depth(errors, i) > noise:
             found.append(_golden_section(error, grid[i - 1], grid[i + 1], width))
     return tuple(found)
 
@@ -144,7 +143,7 @@ def polished_minima(
     return tuple(_polished(error, dip, spacing, (grid[0], grid[-1])) for dip in local_minima(error, grid, noise))
 
 
-def _depth(errors: Sequence[float], i: int) -> float:
+def depth(errors: Sequence[float], i: int) -> float:
     """How far the error rises on both sides of place i before it comes down again below it."""
     left = right = 0.0
     for value in reversed(errors[:i]):
@@ -204,48 +203,17 @@ def _level(error: Callable[[float], float], found: Minimum, step: float, ends: t
 # The scan, beside the square of the features and of as much of it as the samples bring.
 SMALLEST_RIDGE = 1e-6
 LARGEST_RIDGE = 1e6
-_POINTS_A_DECADE = 6
 # Beyond this share of the largest ridge the error is its expansion at infinity.
 _FAR = 1e-2
-# Rounding of a test error, beside E[g^2] and the label noise; a dip that is not deeper is none.
+# Rounding of a test error, beside E[g^2] and the label noise.
 _SHALLOW = 1e-14
 
 
-@within_reach
-def best_ridge(model: Model) -> BestRidge:
-    """Scan the ridge, refine every dip, and follow the error to infinite ridge (`numerics.bounds.infinite_ridge`).
-
-    Scanned is [1e-6, 1e6] (six points a decade) and as much more as the size of the features asks for: a feature k
-    times as large wants a ridge k^2 times as large. The error is not always unimodal in the ridge, so all dips of the
-    scan are refined. The model's own ridge is ignored.
+def scanned_ridges(model: Model) -> tuple[float, float]:
+    """The ends of a scan of the ridge: [1e-6, 1e6] and as much more, in powers of ten, as the size of the features and
+    the number of samples ask for. A feature k times as large wants a ridge k^2 times as large.
     """
-    found = bounds(model)
-    table = profile(model, found.refine)
-    scale = float(table.weights @ (table.y0**2 + table.y1**2 + table.spread)) + model.noise
-
-    def error(log_ridge: float) -> float:
-        return solve_on(table, model.changed(ridge=math.exp(log_ridge))).test_error
-
-    smallest, largest = _scanned(model, table)
-    low, high = math.log(smallest), math.log(largest)
-    count = round((high - low) / math.log(10.0) * _POINTS_A_DECADE)
-    grid = [float(x) for x in np.linspace(low, high, count + 1)]
-    limit = found.upper
-    dips = tuple(Minimum(math.exp(dip.at), dip.error) for dip in polished_minima(error, grid, _SHALLOW * scale))
-    slope = slope_at_infinity(model, table, profile(model, found.refine - 1))
-    far = _FAR * largest
-    beyond = _beyond(slope, limit, far, error)
-    minima = (*(dip for dip in dips if not beyond or dip.at < far), *beyond)
-    best = min((*minima, Minimum(smallest, error(low))), key=lambda candidate: candidate.error)
-    # Without a slope the limit is a minimum of its own, and what is closer to it than rounding can tell is the limit.
-    if best.error >= limit - (10.0 * _SHALLOW * scale if slope == 0.0 else 0.0):
-        best = next(iter(beyond), Minimum(math.inf, limit))
-    holds, estimate = _confirmed(model, best, found)
-    return BestRidge(best.at, best.error, best.at == smallest, minima, holds, estimate)
-
-
-def _scanned(model: Model, table: Profile) -> tuple[float, float]:
-    """The ends of the scan: powers of ten around those of features of size one and as many samples as dimensions."""
+    table = profile(model, bounds(model).refine)
     bulks = np.array(model.bulks)[:, None]
     squares = (bulks * table.mu1**2 + table.mu2_squared) @ table.weights
     samples = max(1.0, model.alpha, model.alpha / model.beta)
@@ -254,6 +222,27 @@ def _scanned(model: Model, table: Profile) -> tuple[float, float]:
     down = math.floor(min(0.0, math.log10(max(lowest, SMALLEST))))
     up = math.ceil(max(0.0, math.log10(max(highest, SMALLEST))))
     return max(SMALLEST_RIDGE * 10.0**down, SMALLEST), min(LARGEST_RIDGE * 10.0**up, LARGEST)
+
+
+def shallow(model: Model) -> float:
+    """Rounding of a test error: a dip that is not deeper is none."""
+    table = profile(model, bounds(model).refine)
+    return _SHALLOW * (float(table.weights @ (table.y0**2 + table.y1**2 + table.spread)) + model.noise)
+
+
+def far_minimum(model: Model) -> tuple[float, tuple[Minimum, ...], float]:
+    """The ridge beyond which the error is its expansion at infinite ridge (`numerics.bounds.infinite_ridge`), the
+    minimum beyond if there is one, and how close to the limit an error is the limit.
+    """
+    found = bounds(model)
+    table, coarser = profile(model, found.refine), profile(model, found.refine - 1)
+    slope, far = slope_at_infinity(model, table, coarser), _FAR * scanned_ridges(model)[1]
+
+    def error(log_ridge: float) -> float:
+        return solve_on(table, model.changed(ridge=math.exp(log_ridge))).test_error
+
+    # Without a slope the limit is a minimum of its own, and what is closer to it than rounding can tell is the limit.
+    return far, _beyond(slope, found.upper, far, error), 10.0 * shallow(model) if slope == 0.0 else 0.0
 
 
 def _beyond(slope: float, limit: float, far: float, error: Callable[[float], float]) -> tuple[Minimum, ...]:
@@ -271,13 +260,3 @@ def _beyond(slope: float, limit: float, far: float, error: Callable[[float], flo
     if not 1.0 / LARGEST <= e < 1.0 / far:
         return ()
     return (Minimum(1.0 / e, limit - e * (slope - e * (bend + e * twist))),)
-
-
-def _confirmed(model: Model, best: Minimum, found: Bounds) -> tuple[bool, float]:
-    """Whether `solve`, which refines its own rule, converges to the same error at the best ridge; how closely."""
-    if math.isinf(best.at):
-        return found.converged, found.error_estimate
-    solution = solve(model.changed(ridge=best.at))
-    moved = abs(solution.test_error - best.error)
-    holds = solution.converged and moved <= _LIMIT * (1.0 + abs(best.error))
-    return found.converged and holds, solution.error_estimate + moved

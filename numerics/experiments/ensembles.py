@@ -22,21 +22,20 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from giantsteps.numerics.experiments.arrays import NUMPY, Arrays
+from giantsteps.numerics.experiments.arrays import Array as Array
 from giantsteps.numerics.experiments.inputs import GAUSSIAN, Inputs
-from giantsteps.numerics.gaussian.evaluate import compile_numpy
+from giantsteps.numerics.gaussian.evaluate import Activation, compile_numpy
 from giantsteps.numerics.gradient_steps.recursion import Step
 from giantsteps.numerics.models.gradient_step import PerStep
 from giantsteps.numerics.models.network import Network, SimulationError
 
 if TYPE_CHECKING:
     from giantsteps.numerics.models.model import Model
-
-Array = NDArray[np.float64]
 
 # Numbers per block of features: 2^21 doubles are 16 MB, small beside the weights at any dimension of interest and large
 # enough that the matrix products run at full speed.
@@ -136,8 +135,8 @@ class FeatureMap:
 
     spikes (p, s) and directions (s, d), orthonormal rows v_j; s = 1 but for a spike of several directions. theta_perp
     is the unit vector along theta - sum_j gamma_j v_j. `groups` are the slices of the readout groups, `features`
-    turns inputs (rows, d) into features (rows, p). Where the spike was measured on the weights themselves `centring`
-    holds the u (p,) with which the bulk rows sum to zero by construction, sum_i u_i b_i = 0.
+    turns inputs (rows, d) into features (rows, p) of the library `arrays`. Where the spike was measured on the weights
+    themselves `centring` holds the u (p,) with which the bulk rows sum to zero by construction, sum_i u_i b_i = 0.
     """
 
     weights: Array
@@ -146,8 +145,9 @@ class FeatureMap:
     theta: Array
     theta_perp: Array
     groups: tuple[slice, ...]
-    features: Callable[[Array], Array]
+    features: Callable[[Any], Any]
     centring: Array | None = None
+    arrays: Arrays = NUMPY
 
     @property
     def direction(self) -> Array:
@@ -217,7 +217,7 @@ def _bulk(model: Model, sizes: Sizes, rng: np.random.Generator) -> Array:
 
 
 def spiked_random_features(
-    model: Model, sizes: Sizes, rng: np.random.Generator, inputs: Inputs = GAUSSIAN
+    model: Model, sizes: Sizes, rng: np.random.Generator, inputs: Inputs = GAUSSIAN, arrays: Arrays = NUMPY
 ) -> FeatureMap:
     """phi(x) = sigma(F x + b) with F = W + r u v^T (equation (12)), rows of W uniform on spheres of radius sqrt(c_a).
 
@@ -230,35 +230,43 @@ def spiked_random_features(
     v, theta, perp = _directions(model, inputs.frame(rng, sizes.d, model.rank + 1))
     for row, spike in zip(weights, spikes, strict=True):  # a whole outer product would be a second matrix
         row += spike @ v
-    features = _features(compile_numpy(model.activation.expression), weights, biases)
-    return FeatureMap(weights, spikes, v, theta, perp, sizes.slices, features)
+    features = _features(model.activation, weights, biases, arrays)
+    return FeatureMap(weights, spikes, v, theta, perp, sizes.slices, features, arrays=arrays)
 
 
-def _features(sigma: Callable[[Array], Array], weights: Array, biases: Array | float) -> Callable[[Array], Array]:
+def _features(activation: Activation, weights: Array, biases: Array | float, arrays: Arrays) -> Callable[[Any], Any]:
     """sigma(W x + b), row by row."""
-    has_bias = bool(np.any(biases))
+    sigma, placed = arrays.function(activation.expression), arrays.put(weights)
+    added = arrays.put(biases) if np.any(biases) else None
 
-    def features(x: Array) -> Array:
-        h = x @ weights.T
-        if has_bias:
-            h += biases
-        return np.asarray(sigma(h))
+    def features(x: Any) -> Any:
+        h = arrays.put(x) @ placed.T
+        if added is not None:
+            h += added
+        return sigma(h)
 
     return features
 
 
 def along_axes(
-    model: Model, rows: Array, spikes: Array, groups: tuple[slice, ...], biases: Array | float = 0.0
+    model: Model,
+    rows: Array,
+    spikes: Array,
+    groups: tuple[slice, ...],
+    biases: Array | float = 0.0,
+    arrays: Arrays = NUMPY,
 ) -> FeatureMap:
     """phi(x) = sigma(F x + b) with F = rows + spikes v^T, v and theta_perp the first axes; the bulk rows become F."""
     v, perp = np.eye(2, rows.shape[1])
     rows[:, 0] += spikes[:, 0]
     theta = model.alignment * v + np.sqrt(model.remainder) * perp
-    features = _features(compile_numpy(model.activation.expression), rows, biases)
-    return FeatureMap(rows, spikes, v[None, :], theta, perp, groups, features)
+    features = _features(model.activation, rows, biases, arrays)
+    return FeatureMap(rows, spikes, v[None, :], theta, perp, groups, features, arrays=arrays)
 
 
-def equivalent_map(model: Model, sizes: Sizes, rng: np.random.Generator, noise: np.random.Generator) -> FeatureMap:
+def equivalent_map(
+    model: Model, sizes: Sizes, rng: np.random.Generator, noise: np.random.Generator, arrays: Arrays = NUMPY
+) -> FeatureMap:
     """phi_i(x) = mu0_a(kappa) + mu1_a(kappa) w_i.x + mu2_a(kappa) xi_i, kappa = v.x (Result 3.2), i in group a.
 
     W as in `spiked_random_features`; xi ~ N(0, I_p) is fresh for every sample, from the stream `noise`. The spike
@@ -270,9 +278,11 @@ def equivalent_map(model: Model, sizes: Sizes, rng: np.random.Generator, noise: 
     groups = tuple(zip(model.spikes, model.bulks, model.biases, sizes.slices, strict=True))
     v, theta, perp = _directions(model, GAUSSIAN.frame(rng, sizes.d, model.rank + 1))
 
-    def features(x: Array) -> Array:
+    placed = arrays.put(weights)
+
+    def features(x: Array) -> Any:
         kappa = np.ascontiguousarray(x[:, : len(v)])
-        h = x @ weights.T
+        h = arrays.get(arrays.put(x) @ placed.T)
         xi = noise.standard_normal(h.shape)
         for spike, bulk, bias, where in groups:
             mu0, mu1, mu2 = conditional_coefficients(model.activation, 1.0, bulk, bias, kappa @ np.array(spike))
@@ -280,9 +290,10 @@ def equivalent_map(model: Model, sizes: Sizes, rng: np.random.Generator, noise: 
             xi[:, where] *= mu2[:, None]
             h[:, where] += mu0[:, None]
         h += xi
-        return h
+        return arrays.put(h)
 
-    return FeatureMap(weights, np.zeros((sizes.p, model.rank)), v, theta, perp, sizes.slices, features)
+    spikes = np.zeros((sizes.p, model.rank))
+    return FeatureMap(weights, spikes, v, theta, perp, sizes.slices, features, arrays=arrays)
 
 
 def trained_network(
@@ -291,6 +302,7 @@ def trained_network(
     rng: np.random.Generator,
     batch: np.random.Generator,
     inputs: Inputs = GAUSSIAN,
+    arrays: Arrays = NUMPY,
 ) -> FeatureMap:
     """phi(x) = sigma(W1 x) after one real gradient step of the loss (1/(2 n0)) sum (y - f(x))^2 on W (equation (6)).
 
@@ -314,7 +326,6 @@ def trained_network(
             f"a gradient step needs the derivative of the activation, and {activation.expression} jumps; "
             "take a continuous one, or the spiked random features with spike, bulk and alignment given"
         )
-    sigma = compile_numpy(activation.expression)
     d, p, steps = sizes.d, sizes.p, replace(network.step, alpha0=sizes.alpha0).schedule
     weights = gaussian_rows(rng, p, d) if network.gaussian_rows else overlapping_rows(rng, p, d, network.overlap)
     theta = inputs.frame(rng, d, 1)[0]
@@ -329,7 +340,9 @@ def trained_network(
     for step in steps:
         if network.same_batch:
             batch.bit_generator.state = before
-        change, direction = gradient_step(network, weights, theta, step, inputs, batch, block_rows(max(p, d)), u)
+        change, direction = gradient_step(
+            network, weights, theta, step, inputs, batch, block_rows(max(p, d)), u, arrays
+        )
         weights += change
         batch_direction += direction
         if not np.max(np.abs(weights)) <= _LONGEST_ROW:
@@ -347,8 +360,9 @@ def trained_network(
     perp = theta - gamma * v
     perp /= np.linalg.norm(perp)
 
-    features = _features(sigma, weights, _per_neuron(network.biases, sizes))
-    return FeatureMap(weights, size * u[:, None], v[None, :], theta, perp, sizes.slices, features, centring=u)
+    features = _features(activation, weights, _per_neuron(network.biases, sizes), arrays)
+    spikes = size * u[:, None]
+    return FeatureMap(weights, spikes, v[None, :], theta, perp, sizes.slices, features, centring=u, arrays=arrays)
 
 
 def gradient_step(
@@ -360,6 +374,7 @@ def gradient_step(
     batch: np.random.Generator,
     rows: int,
     readout: Array | None = None,
+    arrays: Arrays = NUMPY,
 ) -> tuple[Array, Array]:
     """(change of the weights (p, d), the batch's sum of y x (d,)) for one step from `weights` on alpha0 d samples.
 
@@ -369,34 +384,35 @@ def gradient_step(
     from giantsteps.derivations.expressions.calculus import derivative
 
     activation = network.activation
-    sigma, slope = compile_numpy(activation.expression), compile_numpy(derivative(activation.expression))
+    sigma, slope = arrays.function(activation.expression), arrays.function(derivative(activation.expression))
     target = compile_numpy(network.target.expression)
     p, d = weights.shape
     n0 = round(step.alpha0 * d)
-    change, direction = np.zeros((p, d)), np.zeros(d)
+    placed, moved, direction = arrays.put(weights), arrays.put(np.zeros((p, d))), np.zeros(d)
+    u = arrays.put(np.ones(p) if readout is None else readout)
     labels_noise = np.sqrt(network.noise) * batch.standard_normal(n0)
     for start in range(0, n0, rows):
         x = inputs.draw(batch, min(rows, n0 - start), d)
         y = np.asarray(target(x @ theta)) + labels_noise[start : start + len(x)]
-        change += pull(weights, x, y, sigma, slope, readout)
+        moved += pull(placed, arrays.put(x), arrays.put(y), sigma, slope, u)
         direction += y @ x
+    change = arrays.get(moved)
     if n0:
         change *= step.eta * d / (p * n0)
     return change, direction
 
 
 def pull(
-    weights: Array, x: Array, labels: Array, sigma: Callable[[Array], Array], slope: Callable[[Array], Array],
-    letters: Array | float | None = None,
-) -> Array:  # fmt: skip
+    weights: Any, x: Any, labels: Any, sigma: Callable[[Any], Any], slope: Callable[[Any], Any], letters: Any
+) -> Any:
     """sum_mu (y_mu - f(x_mu)) u o sigma'(W x_mu) x_mu^T with f(x) = u.sigma(W x)/p: by what the batch moves the rows.
 
-    `letters` are u (p,), by default 1_p.
+    `letters` are u (p,). Arrays are of any one library, as sigma and its slope take them.
     """
-    h, u = x @ weights.T, np.ones(len(weights)) if letters is None else np.broadcast_to(letters, len(weights))
-    residual = labels - np.asarray(sigma(h)) @ u / len(weights)
-    turned = np.asarray(slope(h))
+    h = x @ weights.T
+    residual = labels - sigma(h) @ letters / weights.shape[0]
+    turned = slope(h)
     turned *= residual[:, None]
     moved = turned.T @ x
-    moved *= u[:, None]
-    return np.asarray(moved)
+    moved *= letters[:, None]
+    return moved

@@ -57,16 +57,16 @@ def fresh_outputs(
     low-discrepancy set (each point alone is uniform, hence N(0, I_3) by the quantile function); the other d - 3
     directions are independent. Inputs that are not Gaussian are drawn independently.
     """
-    p, d = drawn.weights.shape
+    (p, d), put, get = drawn.weights.shape, drawn.arrays.put, drawn.arrays.get
     axes = _explained_directions(drawn, a) if inputs.gaussian else np.zeros((0, d))
     coordinates = shifted_normal_points(samples, len(axes), rng) if inputs.gaussian else np.zeros((samples, 0))
-    scaled = a / np.sqrt(p)
+    scaled = put(a / np.sqrt(p))
     rows = block_rows(max(p, d))
     for start in range(0, samples, rows):
         wanted = coordinates[start : start + rows]
         x = inputs.draw(rng, len(wanted), d)
         x += (wanted - x @ axes.T) @ axes
-        yield x @ drawn.theta, drawn.features(x) @ scaled
+        yield x @ drawn.theta, get(drawn.features(x) @ scaled)
 
 
 def shifted_normal_points(samples: int, dimensions: int, rng: np.random.Generator) -> Array:

@@ -1,18 +1,19 @@
 """The ridge readout at finite size: argmin_a sum_mu (y_mu - a.phi_mu/sqrt(p))^2 + lambda |a|^2 on given features.
 
 Normal equations on the smaller side (p unknowns, or n by the identity A^T (A A^T + lambda)^-1 = (A^T A + lambda)^-1
-A^T with A = Phi/sqrt(p)), Cholesky for a few ridges, one reduction to tridiagonal form for many. Features arrive in
-blocks of samples.
+A^T with A = Phi/sqrt(p)), Cholesky for a few ridges, one reduction to tridiagonal form for many (another library than
+NumPy: one solution for each ridge). Features arrive in blocks of samples.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
-from giantsteps.numerics.experiments.ensembles import Array
+from giantsteps.numerics.experiments.arrays import NUMPY, Array, Arrays
 from giantsteps.numerics.models.network import SimulationError
 
 # Above this many ridges one tridiagonal form (about 7 Cholesky factorisations at p = 800 and 1600) is cheaper.
@@ -27,69 +28,77 @@ class Readout:
     training_error: Array
 
 
-def fit(blocks: Iterator[tuple[Array, Array]], n: int, p: int, ridges: Sequence[float]) -> Readout:
+def fit(
+    blocks: Iterator[tuple[Any, Array]], n: int, p: int, ridges: Sequence[float], arrays: Arrays = NUMPY
+) -> Readout:
     """The ridge readouts for all `ridges` from blocks (features (rows, p), labels (rows,)) with n rows in all.
 
-    Memory: p^2 numbers where p < n, n p + n^2 otherwise. lambda = 0 is the least-norm interpolation where n <= p.
-    Raises SimulationError where the matrix is numerically singular (lambda = 0 at n = p, or constant features), or
-    not finite.
+    Features are arrays of the library `arrays`. Memory: p^2 numbers where p < n, n p + n^2 otherwise. lambda = 0 is the
+    least-norm interpolation where n <= p. Raises SimulationError where the matrix is numerically singular (lambda = 0
+    at n = p, or constant features), or not finite.
     """
-    return _primal(blocks, n, p, ridges) if p < n else _dual(blocks, n, p, ridges)
+    return (_primal if p < n else _dual)(blocks, n, p, ridges, arrays)
 
 
-def _primal(blocks: Iterator[tuple[Array, Array]], n: int, p: int, ridges: Sequence[float]) -> Readout:
+def _primal(blocks: Iterator[tuple[Any, Array]], n: int, p: int, ridges: Sequence[float], arrays: Arrays) -> Readout:
     from scipy.linalg.blas import dsyrk
 
-    gram = np.zeros((p, p), order="F")
+    gram = arrays.put(np.zeros((p, p), order="F"))
     moment = np.zeros(p)
     square = 0.0
     for features, labels in blocks:
-        # features.T is already in Fortran order: no copy, and the lower triangle of the Gram matrix grows in place.
-        gram = dsyrk(1.0 / p, features.T, beta=1.0, c=gram, lower=1, overwrite_c=1)
-        moment += labels @ features
+        if arrays.numpy:
+            # features.T is already in Fortran order: no copy, and the lower triangle of the Gram matrix grows in place.
+            gram = dsyrk(1.0 / p, features.T, beta=1.0, c=gram, lower=1, overwrite_c=1)
+        else:
+            gram += features.T @ features / p
+        moment += arrays.get(arrays.put(labels) @ features)
         square += float(labels @ labels)
     moment /= np.sqrt(p)
-    a = _solve(gram, moment, ridges)
+    a = _solve(gram, moment, ridges, arrays)
     # |y - A a|^2 = |y|^2 - a.A^T y - lambda |a|^2 by the normal equations: no second pass over the data.
     residual = square - moment @ a - np.array(ridges) * np.einsum("il,il->l", a, a)
     return Readout(a, residual / n)
 
 
-def _dual(blocks: Iterator[tuple[Array, Array]], n: int, p: int, ridges: Sequence[float]) -> Readout:
+def _dual(blocks: Iterator[tuple[Any, Array]], n: int, p: int, ridges: Sequence[float], arrays: Arrays) -> Readout:
     from scipy.linalg.blas import dsyrk
 
-    phi, y, start = np.empty((n, p)), np.empty(n), 0
+    phi, y, start = arrays.put(np.empty((n, p))), np.empty(n), 0
     for features, labels in blocks:
-        phi[start : start + len(labels)] = features
+        phi[start : start + len(labels), :] = features
         y[start : start + len(labels)] = labels
         start += len(labels)
-    gram = dsyrk(1.0 / p, phi.T, trans=1, lower=1)
-    multipliers = _solve(gram, y, ridges)
+    gram = dsyrk(1.0 / p, phi.T, trans=1, lower=1) if arrays.numpy else phi @ phi.T / p
+    multipliers = _solve(gram, y, ridges, arrays)
     # y - A a = lambda multipliers, exactly.
     return Readout(
-        phi.T @ multipliers / np.sqrt(p), np.array(ridges) ** 2 * np.einsum("il,il->l", multipliers, multipliers) / n
+        arrays.get(phi.T @ arrays.put(multipliers)) / np.sqrt(p),
+        np.array(ridges) ** 2 * np.einsum("il,il->l", multipliers, multipliers) / n,
     )
 
 
-def _solve(gram: Array, rhs: Array, ridges: Sequence[float]) -> Array:
-    """(gram + lambda)^-1 rhs for every lambda, columns; `gram` holds its lower triangle and may be overwritten."""
-    from scipy.linalg import LinAlgError, cho_factor, cho_solve
+def _solve(gram: Any, rhs: Array, ridges: Sequence[float], arrays: Arrays) -> Array:
+    """(gram + lambda)^-1 rhs for every lambda, columns; NumPy reads the lower triangle of `gram` and overwrites it."""
+    from scipy.linalg import cho_factor, cho_solve
 
-    if not np.isfinite(np.diagonal(gram)).all():  # no sample would count beside it, and the readout would be zero
+    original = np.array(arrays.get(arrays.library.linalg.diagonal(gram)))
+    if not np.isfinite(original).all():  # no sample would count beside it, and the readout would be zero
         raise SimulationError("the squares of the features overflow: use a smaller multiple of the activation")
-    if len(ridges) > MANY_RIDGES:
+    if arrays.numpy and len(ridges) > MANY_RIDGES:
         return _solve_tridiagonal(gram, rhs, ridges)
     solutions = np.empty((len(rhs), len(ridges)), order="F")
-    diagonal = np.einsum("ii->i", gram)
-    original = diagonal.copy()
     for column, ridge in enumerate(ridges):
-        diagonal[:] = original + ridge
-        last = column == len(ridges) - 1
         try:
-            factor = cho_factor(gram, lower=True, overwrite_a=last, check_finite=False)
-        except LinAlgError as error:
+            if arrays.numpy:
+                np.einsum("ii->i", gram)[:] = original + ridge
+                last = column == len(ridges) - 1
+                factor = cho_factor(gram, lower=True, overwrite_a=last, check_finite=False)
+                solutions[:, column] = cho_solve(factor, rhs, check_finite=False)
+            else:
+                solutions[:, column] = arrays.solve(gram, rhs, ridge)
+        except arrays.refusals as error:
             raise _singular(ridge) from error
-        solutions[:, column] = cho_solve(factor, rhs, check_finite=False)
     return solutions
 
 

@@ -28,8 +28,8 @@ from typing import Any
 import numpy as np
 
 from giantsteps.numerics.bounds.learned_bias import Basins
+from giantsteps.numerics.experiments.arrays import NUMPY, Array, Arrays
 from giantsteps.numerics.experiments.ensembles import (
-    Array,
     FeatureMap,
     Sizes,
     block_rows,
@@ -170,6 +170,7 @@ def simulate_ridges(
     seed: int = 0,
     kind: str | None = None,
     inputs: Inputs = GAUSSIAN,
+    arrays: Arrays = NUMPY,
     progress: Callable[[int, int], None] | None = None,
     executor: Executor | None = None,
 ) -> tuple[Simulation, ...]:
@@ -188,7 +189,7 @@ def simulate_ridges(
     wanted = tuple(float(ridge) for ridge in ridges)
     runs = simulated(
         _experiment, features, dimension=dimension, seeds=seeds, seed=seed, kind=kind, inputs=inputs,
-        progress=progress, executor=executor, ridges=wanted,
+        progress=progress, executor=executor, ridges=wanted, arrays=arrays,
     )  # fmt: skip
     return tuple(replace(run, model=replace(run.model, ridge=ridge)) for run, ridge in zip(runs, wanted, strict=True))
 
@@ -291,6 +292,7 @@ class Job:
     ridges: tuple[float, ...] = ()
     learned: bool = False
     basins: Basins | None = None
+    arrays: Arrays = NUMPY
 
     @property
     def streams(self) -> list[np.random.Generator]:
@@ -384,7 +386,7 @@ def ridge_readouts(
             x = law.draw(inputs, min(rows, sizes.n - start), sizes.d)
             yield drawn.features(x), np.asarray(target(x @ drawn.theta)) + label_noise[start : start + len(x)]
 
-    readout = fit(training(), sizes.n, sizes.p, ridges)
+    readout = fit(training(), sizes.n, sizes.p, ridges, drawn.arrays)
     errors = sampled_test_error(drawn, target, readout.a, samples_of(sizes, law), test, law)
     return readout, errors.tolist()
 
@@ -397,11 +399,11 @@ def samples_of(sizes: Sizes, inputs: Inputs) -> int:
 
 def draw(job: Job, weights: np.random.Generator, batch: np.random.Generator) -> FeatureMap:
     """The feature map of one seed; `batch` serves the gradient step, or the fresh xi of the equivalent map."""
-    model, sizes = job.model, job.sizes
+    model, sizes, arrays = job.model, job.sizes, job.arrays
     if isinstance(model, Network):
-        return trained_network(model, sizes, weights, batch, job.inputs)
+        return trained_network(model, sizes, weights, batch, job.inputs, arrays)
     if model.law is not None:
-        return letters_map(model, sizes, weights)
+        return letters_map(model, sizes, weights, arrays)
     if job.kind == "equivalent":
-        return equivalent_map(model, sizes, weights, batch)
-    return spiked_random_features(model, sizes, weights, job.inputs)
+        return equivalent_map(model, sizes, weights, batch, arrays)
+    return spiked_random_features(model, sizes, weights, job.inputs, arrays)

@@ -10,6 +10,7 @@ import numpy as np
 from giantsteps.numerics.accepts import accepts
 from giantsteps.numerics.bounds.learned_bias import Basins
 from giantsteps.numerics.experiments.any_loss import check_learned, experiment, predict_loss
+from giantsteps.numerics.experiments.arrays import Arrays
 from giantsteps.numerics.experiments.ensembles import Sizes
 from giantsteps.numerics.experiments.inputs import GAUSSIAN, Inputs
 from giantsteps.numerics.experiments.ridge import (
@@ -45,6 +46,7 @@ def simulate(
     learned: bool = False,
     basins: Basins | None = None,
     inputs: Inputs = GAUSSIAN,
+    array: str = "numpy",
     progress: Callable[[int, int], None] | None = None,
     executor: Executor | None = None,
 ) -> Simulation:
@@ -61,19 +63,25 @@ def simulate(
     basins: of a learned bias: its field `home` is the interval of biases in which each experiment looks; by default the
         whole line.
     inputs: the law of the inputs; by default Gaussian.
+    array: the library of the matrix products: "numpy", or with the square loss and given biases "torch", "cupy" or
+        "array_api_strict" through array-api-compat (extra `arrays`). The draws are NumPy's; on the processor results
+        agree to 1e-9 relative. PyTorch computes on its CUDA device where there is one. All in double precision.
     progress: called with (done, seeds).
     executor: runs seeds in parallel (any concurrent.futures.Executor; give its processes one BLAS thread each).
 
     Raises ModelError for a dimension, seeds or seed that is no whole number. Raises SimulationError for an unknown
     kind, no seeds, sizes that round to zero, a step or readout that does not exist, and inputs of another law for the
-    equivalent map; at ridge = 0 with another loss or a learned bias; for a learned bias of the equivalent map or of a
-    network without spiked random features; and for a loss that `numerics.experiments.convex_readout` has no solver for.
+    equivalent map; for an array library that is unknown or missing, and for one other than NumPy if the loss is not
+    square or a bias is learned; at ridge = 0 with another loss or a learned bias; for a learned bias of the equivalent
+    map or of a network without spiked random features; and for a loss that `numerics.experiments.convex_readout` has no
+    solver for.
 
     >>> run = giantsteps.simulate(model, dimension=200, seeds=4)
     >>> run.test_error
     Estimate(mean=0.12..., standard_error=0.00...)
     """
     model, kind = drawn_as(model, kind)
+    arrays = Arrays(array)
     if isinstance(model, Model) and model.law is not None:
         if kind != "srf" or learned or not inputs.gaussian:
             raise SimulationError(
@@ -84,9 +92,14 @@ def simulate(
     if model.loss.name == "square" and not learned:
         runs = simulate_ridges(
             model, (model.ridge,), dimension=dimension, seeds=seeds, seed=seed, kind=kind, inputs=inputs,
-            progress=progress, executor=executor,
+            arrays=arrays, progress=progress, executor=executor,
         )  # fmt: skip
         return runs[0]
+    if not arrays.numpy:
+        raise SimulationError(
+            f"array {array!r} requires the square loss and given biases: use array 'numpy' for another loss or a "
+            "learned bias"
+        )
     features = checked(model, kind, seeds)
     if learned:
         check_learned(features, kind)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import functools
 import math
+import operator
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from fractions import Fraction
@@ -42,13 +43,13 @@ _GRID = np.linspace(-4.001, 4.003, 401)
 _MOST_FALLBACKS = 100_000
 
 
-def _sigmoid(x: Array) -> Array:
-    small = np.exp(-np.abs(x))
-    return np.where(x >= 0, 1.0, small) / (1.0 + small)
+def _sigmoid(x: Any, xp: Any) -> Any:
+    small = xp.exp(-xp.abs(x))
+    return xp.where(x >= 0, xp.ones_like(small), small) / (1.0 + small)
 
 
-def _softplus(x: Array) -> Array:
-    return np.maximum(x, 0.0) + np.log1p(np.exp(-np.abs(x)))
+def _softplus(x: Any, xp: Any) -> Any:
+    return xp.maximum(x, xp.zeros_like(x)) + xp.log1p(xp.exp(-xp.abs(x)))
 
 
 def _erf(x: Array) -> Array:
@@ -63,31 +64,19 @@ def _erfc(x: Array) -> Array:
     return np.asarray(erfc(x), dtype=np.float64)
 
 
-_NUMPY: dict[str, Evaluator] = {
-    "exp": np.exp,
-    "log": np.log,
-    "sqrt": np.sqrt,
-    "sin": np.sin,
-    "cos": np.cos,
-    "tan": np.tan,
-    "sinh": np.sinh,
-    "cosh": np.cosh,
-    "tanh": np.tanh,
-    "asinh": np.arcsinh,
-    "atan": np.arctan,
-    "erf": _erf,
-    "erfc": _erfc,
-    "sign": np.sign,
-    "Heaviside": lambda x: np.heaviside(x, 0.5),
-    "Abs": np.abs,
+# What the array API standard lacks, or has by another name.
+_NOT_STANDARD: dict[str, Callable[..., Any]] = {
+    "Abs": lambda x, xp: xp.abs(x),
+    "Heaviside": lambda x, xp: 0.5 * (xp.sign(x) + 1.0),
     "sigmoid": _sigmoid,
     "softplus": _softplus,
 }
-_COMPARE: dict[str, Callable[[Array, Array], npt.NDArray[np.bool_]]] = {
-    "<": np.less,
-    "<=": np.less_equal,
-    ">": np.greater,
-    ">=": np.greater_equal,
+_SPECIAL: dict[str, Evaluator] = {"erf": _erf, "erfc": _erfc}
+_COMPARE: dict[str, Callable[[Any, Any], Any]] = {
+    "<": operator.lt,
+    "<=": operator.le,
+    ">": operator.gt,
+    ">=": operator.ge,
 }
 
 
@@ -99,7 +88,7 @@ def compile_numpy(expr: Expression) -> Callable[[npt.ArrayLike], Array]:
     finite number (inf - inf, inf/inf) are evaluated again in multiple precision.
     Raises ExpressionError, when called, where even then there is no finite value, or where such points are too many.
     """
-    inner = _build(expr)
+    inner = build(expr, np)
 
     def evaluate(x: npt.ArrayLike) -> Array:
         points = np.asarray(x, dtype=np.float64)
@@ -251,50 +240,63 @@ def _constant_value(expr: Expression) -> float:
         return float(evaluate_mpmath(expr, mpmath.mpf(0)))
 
 
-def _build(expr: Expression) -> Evaluator:
+def build(expr: Expression, xp: Any) -> Callable[[Any], Any]:
+    """A function of arrays of `xp`, a namespace of the array API standard, as it is in double precision.
+
+    Raises AttributeError where the namespace lacks a function.
+    """
     if isinstance(expr, tree.Variable):
         return lambda x: x
     if not depends_on_z(expr):
-        value = np.float64(_constant_value(expr))
-        return lambda x: np.full_like(x, value)
+        value = _constant_value(expr)
+        return lambda x: xp.full_like(x, value)
     match expr:
         case tree.Sum(terms):
             constant, parts = _split_constants(terms)
             if _is_number(constant, -1) and (power := _exponent(parts[0])) is not None:  # exp(u) - 1
-                rest = [_build(t) for t in parts[1:]]
-                argument = _build(power)
-                return lambda x: functools.reduce(np.add, [f(x) for f in rest], np.expm1(argument(x)))
-            inner = [_build(t) for t in parts]
+                rest = [build(t, xp) for t in parts[1:]]
+                argument = build(power, xp)
+                return lambda x: functools.reduce(operator.add, [f(x) for f in rest], xp.expm1(argument(x)))
+            inner = [build(t, xp) for t in parts]
             start = _constant_value(tree.Sum(constant)) if constant else 0.0
-            return lambda x: functools.reduce(np.add, [f(x) for f in inner]) + start
+            return lambda x: functools.reduce(operator.add, [f(x) for f in inner]) + start
         case tree.Product(factors):
             constant, parts = _split_constants(factors)
-            inner = [_build(t) for t in parts]
+            inner = [build(t, xp) for t in parts]
             scale = _constant_value(tree.Product(constant)) if constant else 1.0
-            return lambda x: functools.reduce(np.multiply, [f(x) for f in inner]) * scale
+            return lambda x: functools.reduce(operator.mul, [f(x) for f in inner]) * scale
         case tree.Quotient(numerator, denominator):
-            above, below = _build(numerator), _build(denominator)
+            above, below = build(numerator, xp), build(denominator, xp)
             return lambda x: above(x) / below(x)
         case tree.Power(base, tree.Number(q)):
-            root = _build(base)
+            root = build(base, xp)
             exponent = int(q) if q.denominator == 1 else float(q)
-            return lambda x: np.asarray(root(x) ** exponent)
+            return lambda x: root(x) ** exponent
         case tree.Call("log", tree.Sum(terms)) if _is_number(terms[-1:], 1):  # log(1 + u)
-            above_one = _build(terms[0] if len(terms) == 2 else tree.Sum(terms[:-1]))
-            return lambda x: np.log1p(above_one(x))
+            above_one = build(terms[0] if len(terms) == 2 else tree.Sum(terms[:-1]), xp)
+            return lambda x: xp.log1p(above_one(x))
         case tree.Call(name, argument):
-            function, arg = _NUMPY[name], _build(argument)
+            function, arg = _function(name, xp), build(argument, xp)
             return lambda x: function(arg(x))
         case tree.Sampled(_, values, argument):
-            arg = _build(argument)
+            if xp is not np:
+                raise AttributeError("a callable is evaluated on arrays of NumPy")
+            arg = build(argument, xp)
             return lambda x: np.asarray(values(arg(x)), dtype=np.float64)
         case tree.Maximum(args) | tree.Minimum(args):
-            choose = np.maximum if isinstance(expr, tree.Maximum) else np.minimum
-            inner = [_build(a) for a in args]
-            return lambda x: np.asarray(functools.reduce(choose, [f(x) for f in inner]))
+            choose = xp.maximum if isinstance(expr, tree.Maximum) else xp.minimum
+            inner = [build(a, xp) for a in args]
+            return lambda x: functools.reduce(choose, [f(x) for f in inner])
         case tree.Piecewise(pieces):
-            return _build_piecewise(pieces)
+            return _build_piecewise(pieces, xp)
     raise tree.unreadable(expr)
+
+
+def _function(name: str, xp: Any) -> Callable[[Any], Any]:
+    if name in _NOT_STANDARD:
+        return functools.partial(_NOT_STANDARD[name], xp=xp)
+    function: Callable[[Any], Any] = _SPECIAL[name] if xp is np and name in _SPECIAL else getattr(xp, name)
+    return function
 
 
 def _is_number(terms: tuple[Expression, ...], value: int) -> bool:
@@ -312,15 +314,15 @@ def _split_constants(parts: tuple[Expression, ...]) -> tuple[tuple[Expression, .
     return constant, [p for p in parts if depends_on_z(p)]
 
 
-def _build_piecewise(pieces: tuple[tuple[Expression, Condition], ...]) -> Evaluator:
-    built = [(_build(value), _build_condition(condition)) for value, condition in pieces]
+def _build_piecewise(pieces: tuple[tuple[Expression, Condition], ...], xp: Any) -> Callable[[Any], Any]:
+    built = [(build(value, xp), _build_condition(condition, xp)) for value, condition in pieces]
 
-    def evaluate(x: Array) -> Array:
-        result = np.empty_like(x)
-        open_points = np.ones(x.shape, dtype=bool)
+    def evaluate(x: Any) -> Any:
+        result = xp.empty_like(x)
+        open_points = xp.ones_like(x, dtype=xp.bool)
         for value, condition in built:
             chosen = open_points & condition(x)
-            if chosen.any():
+            if xp.any(chosen):
                 result[chosen] = value(x[chosen])  # only where the piece applies: others may overflow
             open_points &= ~chosen
         return result
@@ -328,11 +330,11 @@ def _build_piecewise(pieces: tuple[tuple[Expression, Condition], ...]) -> Evalua
     return evaluate
 
 
-def _build_condition(condition: Condition) -> Callable[[Array], npt.NDArray[np.bool_]]:
-    tests = [(_build(c.left), _COMPARE[c.op], _build(c.right)) for c in condition]
+def _build_condition(condition: Condition, xp: Any) -> Callable[[Any], Any]:
+    tests = [(build(c.left, xp), _COMPARE[c.op], build(c.right, xp)) for c in condition]
 
-    def evaluate(x: Array) -> npt.NDArray[np.bool_]:
-        holds = np.ones(x.shape, dtype=bool)
+    def evaluate(x: Any) -> Any:
+        holds = xp.ones_like(x, dtype=xp.bool)
         for left, compare, right in tests:
             holds &= compare(left(x), right(x))
         return holds

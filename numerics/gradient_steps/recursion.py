@@ -124,9 +124,9 @@ def states(
 
     Raises ExpressionError where an average does not settle or is infinite, and where a state leaves double precision.
     """
-    start, course = [] if first is None else [first[0]], _Course(activation, target, steps, beta, noise)
+    start, given = [] if first is None else [first[0]], _Given(activation, target, steps, beta, noise)
     for refine in range(_MOST_REFINED + 1):
-        found = _trajectory(course, start, refine)
+        found = _trajectory(given, start, refine)
         if found.error <= _SETTLED:
             break
     if not found.error <= MOST_UNSETTLED:
@@ -134,7 +134,7 @@ def states(
             f"the averages over a batch do not settle in double precision ({found.error:.1g} of their size is left); "
             "take a smoother activation or target, for example tanh(z)"
         )
-    moved = _moved(course, found, refine)
+    moved = _moved(given, found, refine)
     lost = max(one.rounding for one in (integrand(activation), slope_integrand(activation), integrand(target)))
     share = _SAFETY * (found.error + ROUNDING + lost + (relative(first[1], first[0]) if first else 0.0))
     reached = []
@@ -162,7 +162,7 @@ def critical_rate(activation: Activation, alpha0: float) -> float | None:
     return 4.0 * alpha0 * second / (alpha0 * second**2 + 2.0 * fourth) if second > 0.0 else math.inf
 
 
-class _Course(NamedTuple):
+class _Given(NamedTuple):
     """What `states` is given."""
 
     activation: Activation
@@ -184,10 +184,10 @@ class _Trajectory(NamedTuple):
     error: float
 
 
-def _trajectory(course: _Course, start: list[State], refine: int) -> _Trajectory:
+def _trajectory(given: _Given, start: list[State], refine: int) -> _Trajectory:
     """By a rule refined so many times; a finer one is tried at steps 1, 2, 4, ..., the last, and where a schedule
     changes."""
-    (_, _, steps, beta, _), found, error, at = course, list(start), 0.0, INITIAL
+    (_, _, steps, beta, _), found, error, at = given, list(start), 0.0, INITIAL
     levels = [Levels(0, 0, 0)] * len(start)
     for k in range(len(start), len(steps)):
         state, step = found[-1] if found else INITIAL, steps[k]
@@ -199,7 +199,7 @@ def _trajectory(course: _Course, start: list[State], refine: int) -> _Trajectory
         # Rules across the spike that have settled for a bulk may be too coarse for a larger one.
         tried = tried or state.bulk > _LARGER * at.bulk or abs(state.spike) > 2.0 * abs(at.spike)
         at = state if tried else at
-        seen = course.met(state, refine, None if tried else levels[-1])
+        seen = given.met(state, refine, None if tried else levels[-1])
         after = advanced(seen, step.eta / beta, step.alpha0)
         if not (after.spike <= _LARGEST and 1.0 / _LARGEST <= after.bulk <= _LARGEST):
             raise ExpressionError(
@@ -216,13 +216,13 @@ def _trajectory(course: _Course, start: list[State], refine: int) -> _Trajectory
     return _Trajectory(found, levels, error)
 
 
-def _moved(course: _Course, found: _Trajectory, refine: int) -> list[float]:
+def _moved(given: _Given, found: _Trajectory, refine: int) -> list[float]:
     """How far the states after each step move where every one before is moved by a unit, relative to it."""
     state, moved = INITIAL, []
-    for k, (step, levels) in enumerate(zip(course.steps, found.levels, strict=True)):
+    for k, (step, levels) in enumerate(zip(given.steps, found.levels, strict=True)):
         if step.taken and k:
-            seen = course.met(state, refine - 1, levels.coarser)
-            state = advanced(seen, step.eta / course.beta, step.alpha0)
+            seen = given.met(state, refine - 1, levels.coarser)
+            state = advanced(seen, step.eta / given.beta, step.alpha0)
         elif step.taken:
             state = found.states[0]
         moved.append(apart(state, found.states[k]) / _KICK)

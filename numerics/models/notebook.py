@@ -1,11 +1,13 @@
-"""Results in a notebook: an HTML table, a pandas data frame, a plot.
+"""Results in a notebook: an HTML table, a pandas data frame, an xarray dataset, a plot.
 
-A result says what its rows are (`_columns`) and what it is of (`_title`); the rest is the same for all. pandas and
-Matplotlib are looked for when they are asked for.
+A result says what its rows are (`_columns`) and what it is of (`_title`); the rest is the same for all. pandas, xarray
+and Matplotlib are looked for when they are asked for.
 """
 
 from __future__ import annotations
 
+import json
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from html import escape
@@ -21,7 +23,9 @@ if TYPE_CHECKING:
     from giantsteps.numerics.models.model import Model
 
 # What brings a package that results can be shown with and that is not needed to compute them.
-BRINGS = {"pandas": "pip install '.[frames]'", "matplotlib": "pip install '.[report]'"}
+BRINGS = dict.fromkeys(("pandas", "pyarrow", "xarray"), "pip install '.[frames]'") | {
+    "matplotlib": "pip install '.[report]'"
+}
 # Rows of a table in HTML: the first ones.
 MOST_ROWS = 12
 # Drawing is for people, so it stands in their room, above the numbers: it is loaded by name when it is asked for.
@@ -59,8 +63,19 @@ class Shown(ABC):
         return type(self).__name__
 
     def to_frame(self) -> Any:
-        """The result as a pandas DataFrame. Raises ModuleNotFoundError where pandas is not installed."""
-        return needed("pandas", "to_frame()").DataFrame(dict(self._columns()))
+        """The result as a pandas DataFrame; of a grid the model is in `attrs`.
+
+        Raises ModuleNotFoundError where pandas is not installed.
+        """
+        frame = needed("pandas", "to_frame()").DataFrame(dict(self._columns()))
+        # Files hold numbers and text beside their columns.
+        known = self._attributes().items()
+        frame.attrs = {name: x if type(x) in (str, int, float) else json.dumps(x) for name, x in known}
+        return frame
+
+    def _attributes(self) -> Mapping[str, Any]:
+        """What holds for all rows, as plain data."""
+        return {}
 
     def plot(self, axes: Any = None, **choices: Any) -> Any:
         """Draw the result into Matplotlib axes, new ones where none are given; the axes.
@@ -117,6 +132,34 @@ class ShownGrid(Shown):
         own |= {name: values.item() for name, values in self.given.items() if values.size == 1}
         return {name: float(value) for name, value in own.items() if name not in self.swept}
 
+    def _attributes(self) -> dict[str, Any]:
+        if self.model is None:
+            return {}
+        # Of a step spike, bulk and alignment follow, and may vary.
+        left_out = {*self.swept, *(("spike", "bulk", "alignment") if self.model.step is not None else ())}
+        return {name: value for name, value in self.model.to_dict().items() if name not in left_out} | self.fixed
+
+    def to_xarray(self) -> Any:
+        """The result as an xarray Dataset with a dimension for each parameter that varies, the model in its attributes.
+
+        Points that are not all combinations of these have one dimension, `point`. All numbers are dimensionless. Raises
+        ModuleNotFoundError where xarray is not installed.
+        """
+        needed("xarray", "to_xarray()")
+        frame, names = self.to_frame(), list(self.swept)
+        whole = names and len(frame.drop_duplicates(names)) == len(frame) == math.prod(frame[names].nunique())
+        if whole:  # in the order of the points: a MultiIndex is sorted
+            found = frame.set_index(names).to_xarray().sel({name: frame[name].unique() for name in names})
+        else:
+            found = frame.rename_axis("point").to_xarray().set_coords(names)
+        for column in found.values():
+            column.attrs |= {"units": "1"} if column.dtype == float else {}
+        return found.assign_attrs(frame.attrs)
+
+    def sel(self, **places: Any) -> Any:
+        """The part of `to_xarray` at these values of the parameters, by its own `sel`, as in sel(ridge=0.1)."""
+        return self.to_xarray().sel(**places)
+
     def _columns(self) -> Mapping[str, Any]:
         columns = {name: values.ravel() for name, values in self.swept.items()}
         for name in ("test_error", "training_error", *ORDER_PARAMETERS, "error_estimate", "converged"):
@@ -124,7 +167,8 @@ class ShownGrid(Shown):
         return columns
 
     def _title(self) -> str:
-        learns = f"{self.model.activation} learns {self.model.target}, " if self.model is not None else ""
+        of = self._attributes()
+        learns = f"{of['activation']} learns {of['target']}, " if of else ""
         return learns + ", ".join(f"{name}={value:g}" for name, value in self.fixed.items() if name != "noise" or value)
 
 

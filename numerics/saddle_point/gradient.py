@@ -29,7 +29,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -207,6 +207,17 @@ class _Point:
         return self.place.at(self.x)
 
     @cached_property
+    def _output_sizes(self) -> Array:
+        """The distances over which E(x) varies: the test loss varies over the deviation of the output, its square stays
+        positive where each Q_aa and q2_a does.
+        """
+        system, output = self.place.system, self.here.output
+        sizes, k = system.scales(replace(output, yhat=np.zeros_like(output.yhat))), system.table.groups
+        own = np.where(pack(np.eye(k), np.ones(k)) > 0.0, self.x[system.cuts[2] :], math.inf)
+        sizes[-len(own) :] = np.minimum(sizes[-len(own) :], np.where(own > 0.0, own, math.inf))
+        return sizes
+
+    @cached_property
     def _multipliers(self) -> list[Array]:
         """l by differences of order four, and of order two; for several groups again by steps a third as long in J."""
         system, here = self.place.system, self.here
@@ -219,9 +230,10 @@ class _Point:
         if system.loss.name == "square":
             by_x = [self.place.error_slope(self.x)] * 2
         else:
-            shifts = [system.widened(shift) for shift in np.diag(_STEP * scales)]
+            sizes = self._output_sizes
+            shifts = [system.widened(shift) for shift in np.diag(_STEP * sizes)]
             errors = np.array([[self.place.error(self.x + k * shift) for shift in shifts] for k in places])
-            by_x = [weight @ errors / (_STEP * scales) for weight in np.array(weights)]
+            by_x = [weight @ errors / (_STEP * sizes) for weight in np.array(weights)]
         kinds = [(weights[0], by_x[0], share), (weights[1], by_x[1], share)]
         kinds += [(weights[0], by_x[0], share / 3.0)] if system.table.groups > 1 else []
         found = []

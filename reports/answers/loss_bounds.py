@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from giantsteps.numerics.models.documents import warnings_of
-from giantsteps.reports.answers.widths import best_at_width, shown
+from giantsteps.numerics.models.documents import finite, warnings_of
+from giantsteps.reports.answers.widths import shown
 from giantsteps.reports.command_line.console import number, table
 
 if TYPE_CHECKING:
@@ -24,20 +25,22 @@ def bounds_json(model: Model, step: Callable[[], None], width: int) -> dict[str,
 
     Raises ModelError if the loss is not supported for the model.
     """
-    from giantsteps.numerics.bounds.any_loss import RIDGES
+    from giantsteps.numerics.bounds.best import RIDGES
     from giantsteps.numerics.bounds.of_model import bounds
 
     found, document = bounds(model), {}
     step()
     best = found.best_ridge()
-    least = best.to_dict()
+    low, high = best.scanned["ridge"]
+    least = best.to_dict(width) | {"at_smallest_ridge_tried": best.converged and best.values["ridge"] == low}
     if model.loss.name != "square":
         step()
-        least = best.to_dict(_NONE_SOLVED if best.left_out == RIDGES else _NONE_TRIED)
+        solved = 0 if math.isinf(low) else 1 + round(math.log10(high / low))  # one a decade
+        least["ridge"] = finite(best.values["ridge"], _NONE_TRIED if solved else _NONE_SOLVED)
+        least["ridges_left_out"] = RIDGES - solved
         document = {"loss": model.loss.name, "optimised": "test loss per sample, label noise included"}
-    least = best_at_width(least, width, model)
     return document | found.to_dict() | {
-        "best_ridge": least | ({"ridges_left_out": best.left_out} if document else {}),
+        "best_ridge": least,
         "best_eta": None,
         "bounds_converged": found.converged,
         "converged": found.converged and best.converged,
@@ -72,7 +75,7 @@ def loss_bounds_text(swept: tuple[str, ...], results: Points, width: int) -> str
     if any(not (document["lower_reached"] and document["upper_reached"]) for _, document in results):
         lines.append(f"* {_GROWS}")
     left_out = sum(document["best_ridge"]["ridges_left_out"] for _, document in results)
-    from giantsteps.numerics.bounds.any_loss import LARGEST_RIDGE, SMALLEST_RIDGE
+    from giantsteps.numerics.bounds.best import LARGEST_RIDGE, SMALLEST_RIDGE
 
     ends = sum(at_end(document["best_ridge"]["ridge"]) for _, document in results)
     if ends:
@@ -87,6 +90,6 @@ def loss_bounds_text(swept: tuple[str, ...], results: Points, width: int) -> str
 
 def at_end(ridge: object) -> bool:
     """Whether a best ridge is an end of the scan, so that the least loss may lie beyond it."""
-    from giantsteps.numerics.bounds.any_loss import LARGEST_RIDGE, SMALLEST_RIDGE
+    from giantsteps.numerics.bounds.best import LARGEST_RIDGE, SMALLEST_RIDGE
 
     return isinstance(ridge, float) and not SMALLEST_RIDGE * (1 + 1e-9) < ridge < LARGEST_RIDGE * (1 - 1e-9)

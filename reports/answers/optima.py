@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from giantsteps.numerics.bounds.best import Best
     from giantsteps.numerics.bounds.best_rate import BestBound
+    from giantsteps.numerics.bounds.results import Best
     from giantsteps.numerics.models.model import Model
 
 # The ends of the bracket of a test error are this share of the rate away: the dip is then about 1e-6 deep, far above

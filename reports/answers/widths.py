@@ -8,14 +8,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from giantsteps.numerics.models.documents import OTHER_ERRORS, apart_points, apart_sentence, at_width_json, is_apart
+from giantsteps.numerics.models.documents import OTHER_ERRORS, apart_points, apart_sentence, is_apart
 from giantsteps.reports.command_line.console import number
-
-if TYPE_CHECKING:
-    from giantsteps.numerics.models.model import Model
 
 
 def apart_line(documents: Sequence[dict[str, Any]], width: int) -> str | None:
@@ -55,14 +51,3 @@ def _errors(document: dict[str, Any]) -> list[tuple[str, str]]:
 
 def _together(rows: list[tuple[str, str]]) -> str:
     return ", ".join(f"{name} {value}" for name, value in rows)
-
-
-def best_at_width(best: dict[str, Any], width: int, model: Model) -> dict[str, Any]:
-    """The document of a best ridge with the errors at the finite width there."""
-    from giantsteps.numerics.saddle_point.solve import solve
-
-    ridge = best["ridge"]
-    if not isinstance(ridge, float):
-        return best | {"at_width": None, "why": "at infinite ridge a readout of finite width vanishes"}
-    solution = solve(model.changed(ridge=ridge))
-    return best | at_width_json(width, solution.converged, partial(solution.at_width, width))

@@ -21,26 +21,28 @@ def beginning_with(ids: Sequence[str], text: str) -> list[str]:
     return [given] if given in ids else [id_ for id_ in ids if given and id_.startswith(given)]
 
 
-def find(known: Sequence[Claim], id_: str) -> list[Claim]:
+def find(known: Sequence[Claim], id_: str, option: str = "") -> list[Claim]:
     """The claim called ``id_``, those whose ids begin so, or those of an equation, as of "(9)" or "eq. 9".
+
+    ``option`` names their paper in an example.
 
     Raises InputProblem naming those that may be meant.
     """
     ids = beginning_with([claim.id for claim in known], id_) or of_equation(known, id_)
     if ids:
         return [claim for claim in known if claim.id in ids]
-    if re.fullmatch(_EQUATION, id_.strip().lower()):
-        numbers_ = [number for claim in known for number in claim.source.equations]
+    numbers_ = [number for claim in known for number in claim.source.equations]
+    if numbers_ and re.fullmatch(_EQUATION, id_.strip().lower()):
         raise InputProblem(
             f"no claim is of equation {id_[:80]!a}: those of ({min(numbers_)}) to ({max(numbers_)}) have one, for "
-            'example giantsteps claims "(9)"'
+            f'example giantsteps claims{option} "({max(numbers_) if option else 9})"'
         )
     close = meant(known, id_.strip().lower())
     if len(close) > MOST_MEANT:
         close = [*close[:MOST_MEANT], "..."]
     raise InputProblem(
-        f"no claim is called {id_[:80]!a}; `giantsteps claims` lists those accepted, which may be cut short, for "
-        f"example {', '.join(close)}"
+        f"no claim is called {id_[:80]!a}; `giantsteps claims{option}` lists those accepted, which may be cut short, "
+        f"for example {', '.join(close)}"
     )
 
 

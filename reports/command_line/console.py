@@ -19,8 +19,6 @@ from importlib import import_module
 from types import MappingProxyType, TracebackType
 from typing import TYPE_CHECKING, Any
 
-from giantsteps.numerics.models.documents import finite as finite
-
 if TYPE_CHECKING:
     from giantsteps.numerics.models.model import Model, ReadoutGroup
     from giantsteps.reports.command_line.request import Request
@@ -60,11 +58,15 @@ def provenance(command: str, parameters: Mapping[str, Any]) -> dict[str, Any]:
 
 def print_json(document: Mapping[str, Any]) -> None:
     """One JSON document and nothing else: floats in shortest round-trip form, never NaN or Infinity."""
+    from giantsteps.numerics.models.documents import finite
+
     print(json.dumps(finite(document), indent=2, ensure_ascii=False, allow_nan=False))
 
 
 def print_json_listing(document: Mapping[str, Any], listed: str) -> None:
     """`print_json` of a document with one long list: a line per item, written as it is made; the items are finite."""
+    from giantsteps.numerics.models.documents import finite
+
     # Items are trees of plain data, made for this listing: to look for circles takes a third of the time.
     encode = json.JSONEncoder(ensure_ascii=False, allow_nan=False, check_circular=False).encode
     for position, (key, value) in enumerate(document.items()):
@@ -230,7 +232,7 @@ class Chapters:
 
     @staticmethod
     def _chapter(module: str) -> str:
-        return module.split(".")[-2]
+        return module.split(".")[-2:][0]
 
 
 class Progress:

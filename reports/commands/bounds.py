@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from giantsteps.numerics.models.documents import is_apart
+from giantsteps.numerics.models.documents import finite, is_apart
 from giantsteps.numerics.models.parameters import ModelError
 from giantsteps.reports.answers.widths import apart_line, shown
-from giantsteps.reports.command_line.console import Output, finite, number, table
+from giantsteps.reports.command_line.console import Output, number, table
 from giantsteps.reports.command_line.options import EXPRESSIONS, common_options, model_options, width_option
 from giantsteps.reports.command_line.problems import DONE, UNDECIDED, InputProblem, not_built
 from giantsteps.reports.command_line.request import NO_BEST_BIAS, Request, request

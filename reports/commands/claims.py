@@ -11,6 +11,7 @@ import click
 from giantsteps.reports.command_line.claim_ids import beginning_with, find
 from giantsteps.reports.command_line.console import Output, provenance, table, verdict_text
 from giantsteps.reports.command_line.options import common_options
+from giantsteps.reports.command_line.papers import paper_of, paper_option
 from giantsteps.reports.command_line.problems import DONE, InputProblem
 from giantsteps.reports.text.plain_formulas import plain, readable
 from giantsteps.reports.text.words import (
@@ -47,41 +48,44 @@ and the number of claims that rest on it.
 @click.command(help=HELP)
 @click.argument("claim", required=False)
 @click.option("--leaves", is_flag=True, help="List the assumptions of the theorems instead of the claims.")
+@paper_option
 @common_options
-def claims(out: Output, claim: str | None, leaves: bool) -> int:
+def claims(out: Output, claim: str | None, leaves: bool, paper: str | None) -> int:
     """List the claims, or one, or the assumptions of their theorems; the exit code."""
-    named = {} if claim is None else {"claim": claim}
+    from giantsteps.reports.text.ledger_files import committed
+    from giantsteps.verify.protocol.order import collected
+
+    named = {name: value for name, value in (("claim", claim), ("paper", paper)) if value is not None}
+    with paper_of(paper) as of:
+        ledger = committed(of.ledger) or {"claims": []}
     if leaves:
-        listed = _assumptions(claim)
+        listed = _assumptions(claim, ledger)
         document = {"leaves": listed, "provenance": provenance("claims", {"leaves": True} | named)}
         out.tell(document, lambda: assumptions_text(listed))
         return DONE
-    documents = None if claim is None else on_record(claim)
+    documents = None if claim is None else on_record(claim, ledger)
     if documents is None:
-        from giantsteps.verify.claims.index import all_claims
-
-        known = all_claims()
-        documents = with_verdicts(known if claim is None else find(known, claim))
+        known = collected(of.modules)
+        documents = with_verdicts(known if claim is None else find(known, claim, of.option), ledger)
 
     def text() -> str:
         if claim is not None:
             return claim_text(documents[0]) if len(documents) == 1 else claims_table(documents)
-        from giantsteps.verify.claims.paper import PAPER
         from giantsteps.verify.ledger.coverage import summary as coverage_summary
 
-        return f"{claims_table(documents)}\n{coverage_summary(known, PAPER).sentence}"
+        return f"{claims_table(documents)}\n{coverage_summary(known, of).sentence}"
 
     out.tell({"claims": documents, "summary": summary(documents), "provenance": provenance("claims", named)}, text)
     return DONE
 
 
-def _assumptions(claim: str | None) -> list[dict[str, Any]]:
+def _assumptions(claim: str | None, ledger: Mapping[str, Any]) -> list[dict[str, Any]]:
     """The assumptions of the theorems of the claims whose ids begin so, or of all theorems."""
-    from giantsteps.reports.text.ledger_files import committed
-
-    ledger = committed() or {}
     if "leaves" not in ledger:
-        raise InputProblem("the committed ledger lists no assumptions; `giantsteps report` writes them")
+        raise InputProblem(
+            "the committed ledger lists no assumptions; `giantsteps report` writes them, of another paper if its "
+            "Paper(...) has a ledger="
+        )
     ids = None if claim is None else beginning_with([entry["id"] for entry in ledger["claims"]], claim)
     if ids == []:
         raise InputProblem(
@@ -115,22 +119,17 @@ KEYS = (
 )
 
 
-def on_record(id_: str) -> list[dict[str, Any]] | None:
+def on_record(id_: str, ledger: Mapping[str, Any]) -> list[dict[str, Any]] | None:
     """The claim of this id as the committed ledger has it; no claims are built. None where it has none."""
-    from giantsteps.reports.text.ledger_files import committed
-
-    ledger = committed() or {"claims": []}
     found = [entry for entry in ledger["claims"] if entry["id"] == id_.strip()]
     return [{key: entry.get(key) for key in KEYS} for entry in found] or None
 
 
-def with_verdicts(chosen: Sequence[Claim]) -> list[dict[str, Any]]:
+def with_verdicts(chosen: Sequence[Claim], ledger: Mapping[str, Any]) -> list[dict[str, Any]]:
     """The claims as documents, with what the committed ledger says of those whose statement is unchanged."""
-    from giantsteps.reports.text.ledger_files import committed
     from giantsteps.verify.ledger.document import claim_json
 
-    ledger = committed()
-    recorded = {entry["id"]: entry for entry in ledger["claims"]} if ledger else {}
+    recorded = {entry["id"]: entry for entry in ledger["claims"]}
     documents = []
     for claim in chosen:
         stated = claim_json(claim)

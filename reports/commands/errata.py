@@ -11,6 +11,7 @@ import click
 
 from giantsteps.reports.command_line.console import Output, provenance
 from giantsteps.reports.command_line.options import common_options
+from giantsteps.reports.command_line.papers import paper_of, paper_option
 from giantsteps.reports.command_line.problems import DONE, InputProblem
 from giantsteps.reports.text.plain_formulas import plain, readable
 
@@ -33,24 +34,25 @@ the checks in this run.
 
 @click.command(help=HELP)
 @click.argument("erratum", required=False)
+@paper_option
 @common_options
-def errata(out: Output, erratum: str | None) -> int:
+def errata(out: Output, erratum: str | None, paper: str | None) -> int:
     """Print the errata; the exit code."""
-    from giantsteps.verify.claims.paper import PAPER
-
-    listed = (*PAPER.errata, *PAPER.conventions)
-    chosen = listed if erratum is None else find(listed, erratum)
     from giantsteps.reports.command_line.machine.workers import pool
     from giantsteps.verify.ledger.errata import conventions, examine_errata
     from giantsteps.verify.ledger.errata import errata as not_holding
 
-    if not out.as_json:
-        out.note("checking the printed formulas and their corrections")
-    with out.progress("checking errata", len(PAPER.modules)) as progress, pool() as executor:
-        ledger = examine_errata(PAPER, "quick", executor, chosen, lambda name: progress.step(name.rsplit(".", 1)[-1]))
-    found = {"errata": not_holding(ledger, PAPER), "conventions": conventions(ledger, PAPER)}
+    with paper_of(paper) as of:
+        listed = (*of.errata, *of.conventions)
+        chosen = listed if erratum is None else find(listed, erratum, of.option)
+        if not out.as_json:
+            out.note("checking the printed formulas and their corrections")
+        with out.progress("checking errata", len(of.modules)) as progress, pool() as executor:
+            ledger = examine_errata(of, "quick", executor, chosen, lambda name: progress.step(name.rsplit(".", 1)[-1]))
+    found = {"errata": not_holding(ledger, of), "conventions": conventions(ledger, of)}
     documents: dict[str, Any] = {name: [asdict(report) for report in reports] for name, reports in found.items()}
-    documents["provenance"] = provenance("errata", {} if erratum is None else {"erratum": erratum})
+    given = {name: value for name, value in (("erratum", erratum), ("paper", paper)) if value is not None}
+    documents["provenance"] = provenance("errata", given)
     out.tell(documents, lambda: errata_text(found["errata"], found["conventions"]))
     return DONE
 
@@ -66,7 +68,7 @@ def errata_text(misprinted: Sequence[ErratumReport], differing: Sequence[Erratum
     return "\n\n".join([*parts, ", ".join(words)])
 
 
-def find(known: Sequence[Erratum], text: str) -> tuple[Erratum, ...]:
+def find(known: Sequence[Erratum], text: str, option: str = "") -> tuple[Erratum, ...]:
     """The erratum of that id, or those whose ids begin so ("erratum.", "convention." and "reading." may be left out).
 
     Raises InputProblem.
@@ -81,10 +83,10 @@ def find(known: Sequence[Erratum], text: str) -> tuple[Erratum, ...]:
         kinds = ("erratum", "convention", "reading")
         ids = [id_ for kind in kinds for id_ in beginning_with(all_ids, f"{kind}.{text.strip()}")]
     if not ids:
-        close = get_close_matches(text.strip(), all_ids, n=3, cutoff=0.4) or all_ids[:1]
+        close = get_close_matches(text.strip(), all_ids, n=3, cutoff=0.4) or all_ids[:1] or ["none"]
         raise InputProblem(
-            f"no erratum is called {text[:80]!a}; `giantsteps errata` lists those accepted, which may be cut short, "
-            f"for example {', '.join(close)}"
+            f"no erratum is called {text[:80]!a}; `giantsteps errata{option}` lists those accepted, which may be cut "
+            f"short, for example {', '.join(close)}"
         )
     return tuple(erratum for erratum in known if erratum.id in ids)
 

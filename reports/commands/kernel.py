@@ -77,10 +77,15 @@ def _keep(checked: Checked, digests: Mapping[str, list[str]]) -> None:
 
 def _tell(checked: Checked, written: Mapping[str, Any]) -> None:
     """What Rocq proves, by the rules of the kernel, and what it refuses."""
+    from giantsteps.verify.export.files import OPTIONAL
+
     count, lacking = Counter[str](), Counter[str]()
     for name, rules in written["rules"].items():
         count.update(rule for rule in rules if rule != "assume")
         lacking.update(rules if name in checked.refused or name in written["assumed"] else ())
+    for module, (library, shown) in OPTIONAL.items():
+        wanted = f"requires the Debian package libcoq-{library.partition('.')[0].lower()}"
+        print(f"{shown}: {'proved' if module in written['files'] else wanted}")
     print(f"No theorem rests on another axiom than expected, and all {checked.slips} slips asked about are refused.")
     proved, lemmas = count.total() - lacking.total(), len(written["rules"])
     print(f"Rocq proves {proved} of {count.total()} inferences, which stand in {lemmas} lemmas:")

@@ -5,12 +5,17 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from giantsteps.reports.command_line.console import Output
 from giantsteps.reports.command_line.options import common_options, option, profile_option
+from giantsteps.reports.command_line.papers import paper_of, paper_option
 from giantsteps.reports.command_line.problems import FAILED, InputProblem, check_writable
+
+if TYPE_CHECKING:
+    from giantsteps.verify.protocol.paper import Paper
 
 HELP = """\b
 Examples:
@@ -38,8 +43,11 @@ mutant is not refuted, or if a claim is undecided that the committed ledger deci
 @click.option("--pdf", is_flag=True, help="Also typeset one document, giantsteps.pdf.")
 @click.option("--fresh", is_flag=True, help="Ignore intermediate results of earlier runs.")
 @click.option("--check", is_flag=True, help="Compare a newly computed ledger with the committed one.")
+@paper_option
 @common_options
-def report(out: Output, profile: str, directory: str | None, pdf: bool, fresh: bool, check: bool) -> int:
+def report(
+    out: Output, profile: str, directory: str | None, pdf: bool, fresh: bool, check: bool, paper: str | None
+) -> int:
     """Build the report, or check the ledger; the exit code."""
     if check:
         for given, other in ((directory is not None, "--out"), (pdf, "--pdf"), (fresh, "--fresh")):
@@ -48,14 +56,13 @@ def report(out: Output, profile: str, directory: str | None, pdf: bool, fresh: b
                     f"--check and {other} were both given; --check writes nothing, and one of them is accepted, for "
                     "example giantsteps report --check"
                 )
-        return check_drift(profile, out)
+        with paper_of(paper) as of:
+            return check_drift(of, profile, out)
     folder = Path(directory or "build/report")
     if folder.exists() and not folder.is_dir():
         raise InputProblem(
             f"--out was given {directory!a}, which is a file; a directory is accepted, for example --out build/report"
         )
-
-    check_writable(folder)
     if pdf:
         import typst  # noqa: F401  what is missing is said before minutes of work
     from giantsteps.reports.command_line.machine.kept import forget
@@ -63,11 +70,14 @@ def report(out: Output, profile: str, directory: str | None, pdf: bool, fresh: b
     from giantsteps.reports.page.build import build
     from giantsteps.reports.text.ledger_files import KEPT, committed, in_source_checkout
 
-    keep = KEPT if in_source_checkout() else None
+    # What is kept rests on the source of the suite: that of another paper is not looked at.
+    keep = KEPT if paper is None and in_source_checkout() else None
     if fresh and keep is not None:
         forget(keep)
-    before = committed()  # building refreshes it
-    built = build(profile, folder, quiet=out.quiet, document=pdf, keep=keep)
+    with paper_of(paper) as of:
+        check_writable(folder)
+        before = committed(of.ledger)  # building refreshes it
+        built = build(of, profile, folder, quiet=out.quiet, document=pdf, keep=keep)
     if not out.as_json:
         for line in remarks(built.ledger):
             out.note(line)
@@ -85,14 +95,16 @@ def shown(files: Sequence[Path]) -> list[str]:
     return [f"{os.path.relpath(pages[0])}, the first of {len(pages)} pages", *map(os.path.relpath, others)]
 
 
-def check_drift(profile: str, out: Output) -> int:
+def check_drift(paper: Paper, profile: str, out: Output) -> int:
     """Compare a fresh ledger with the committed one; the exit code."""
     from giantsteps.reports.text.ledger_files import committed
 
-    old = committed()
-    if old is None:
+    old = committed(paper.ledger)
+    if old is None or paper.ledger is None:
+        need = "" if paper.ledger else '; add ledger=Path(__file__).with_name("ledger.json") to the Paper(...)'
         raise InputProblem(
-            "--check found no committed ledger to compare with; write it first, for example giantsteps report"
+            f"--check found no committed ledger to compare with{need}; write it first, for example giantsteps "
+            f"report{paper.option}"
         )
     recorded = old["provenance"]["profile"]
     if recorded != profile:
@@ -102,16 +114,16 @@ def check_drift(profile: str, out: Output) -> int:
         )
 
     from giantsteps.reports.commands.verify import ledger_summary, remarks, run_ledger
-    from giantsteps.reports.text.ledger_files import COMMITTED_JSON
     from giantsteps.reports.text.ledger_markdown import markdown_drift
-    from giantsteps.verify.claims.paper import PAPER
     from giantsteps.verify.compiled.theorems import theorem_drift
     from giantsteps.verify.ledger.document import as_json as document_of
     from giantsteps.verify.ledger.drift import drift
 
-    ledger = run_ledger(profile, None, out.quiet)
-    beside = markdown_drift(old, PAPER.chapters, COMMITTED_JSON.parent)
-    differences = [*drift(old, document_of(ledger)), *beside, *theorem_drift()]
+    ledger = run_ledger(paper, profile, None, out.quiet)
+    beside = markdown_drift(old, paper.chapters, paper.ledger.parent)
+    # The equations that the solver's digits are computed by are theorems of the built-in paper.
+    kept = [] if paper.module else theorem_drift()
+    differences = [*drift(old, document_of(ledger)), *beside, *kept]
     if not out.as_json:
         for line in [*remarks(ledger), *differences]:
             out.note(line)

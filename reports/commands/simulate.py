@@ -98,6 +98,14 @@ def draws_options(each: str) -> Callable[[Command], Command]:
     "Mean overlap w_i.w_j of the rows before the step, 0 <= RHO < 1 (default 0); kind network.",
     default="0",
 )
+@name_option(
+    "--array",
+    "Library of the matrix products: numpy (default); torch, cupy or array_api_strict (extra arrays) with the square "
+    "loss and given biases. Same draws, same results to 1e-9 on the processor; torch uses CUDA where it is available.",
+    *("numpy", "torch", "cupy", "array_api_strict"),
+    default="numpy",
+    example="torch",
+)
 @common_options
 def simulate(
     out: Output,
@@ -108,6 +116,7 @@ def simulate(
     inputs: str,
     directions: str,
     initial_overlap: str,
+    array: str,
     **options: Any,
 ) -> int:
     """Simulate every point asked for; the exit code."""
@@ -128,12 +137,12 @@ def simulate(
 
     run = partial(
         simulated, dimension=dimension, seeds=seeds, seed=seed, kind=kind, learned=asked.learned_bias,
-        inputs=Inputs(inputs, directions),
+        inputs=Inputs(inputs, directions), array=array,
     )  # fmt: skip
-    runs = at_every_point(asked, out, subjects, run, "dimension", (dimension,), seeds)
+    runs = at_every_point(asked, out, subjects, run, "dimension", (dimension,), seeds, one=array != "numpy")
     out.tell_groups(options, asked.groups)
     given: dict[str, Any] = {"dimension": dimension, "seeds": seeds, "seed": seed, "kind": kind}
-    given |= {"inputs": inputs, "directions": directions}
+    given |= {"inputs": inputs, "directions": directions, "array": array}
     given |= {"initial_overlap": overlap} if kind == "network" else {}
     documents = (run.to_dict() | basins_json(asked, run) for run in runs)
     out.tell_points("simulate", asked, documents, lambda: _text(asked, runs), given=given)
@@ -186,12 +195,13 @@ def subjects_of(asked: Request, kind: str) -> list[Model | Network]:
 
 def at_every_point(
     asked: Request, out: Output, subjects: Sequence[Model | Network], run: Callable[..., Found], size: str,
-    dimensions: Sequence[int], seeds: int,
+    dimensions: Sequence[int], seeds: int, one: bool = False,
 ) -> list[Found]:  # fmt: skip
     """What ``run`` makes of each subject, by so many experiments at each of the dimensions of the option ``size``.
 
-    Worker processes where the experiments are large enough to pay for starting them, no more than fit in memory. Raises
-    InputProblem where not one fits, or where it cannot be run as asked.
+    Worker processes where the experiments are large enough to pay for starting them, no more than fit in memory, and
+    no workers with ``one``, since a graphics card has memory for one experiment. Raises InputProblem where not one
+    fits, or where it cannot be run as asked.
     """
     from giantsteps.numerics.models.network import SimulationError
     from giantsteps.reports.command_line.machine.memory import fitting
@@ -200,7 +210,7 @@ def at_every_point(
     # A ridge readout with a given bias takes the sample in blocks.
     square = asked.loss == "square" and not asked.learned_bias
     at_once = fitting(subjects, max(dimensions), size, square=square) or MOST_WORKERS
-    alone = seeds < 2 or max(dimensions) < 600 or at_once == 1
+    alone = seeds < 2 or max(dimensions) < 600 or at_once == 1 or one
     workers = nullcontext(None) if alone else pool(min(MOST_WORKERS, at_once))
     each, found = len(dimensions) * seeds, []
     with out.progress("simulating", len(subjects) * each) as progress, workers as executor:

@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from giantsteps.reports.answers.sweep_results import FORMATS, check_format, exported
 from giantsteps.reports.command_line.console import Output, provenance
 from giantsteps.reports.command_line.machine.signals import Terminated
-from giantsteps.reports.command_line.options import common_options, option, whole
+from giantsteps.reports.command_line.options import common_options, name_option, option, whole
 from giantsteps.reports.command_line.problems import DONE, INTERNAL, UNDECIDED, InputProblem
 
 if TYPE_CHECKING:
@@ -29,6 +30,7 @@ Examples:
   giantsteps sweep grid.toml --out results
   giantsteps sweep grid.toml --out others --workers 8 --plot diagram.svg
   giantsteps sweep grid.toml --out results --resume
+  giantsteps sweep grid.toml --out results --resume --format csv
   giantsteps sweep grid.toml --out results --dask tcp://127.0.0.1:8786
 
 \b
@@ -53,7 +55,8 @@ Results are written to the table points of DIR/results.sqlite, one transaction p
 valid. --resume continues after an interruption or a kill: only unfinished chunks are computed. The results do not
 depend on the number of workers, up to rounding. With kind both, the theory is evaluated at the ratios realised at that
 dimension. --plot draws the test error: a curve for one swept parameter, a heat map for two, panels for a short third
-one.
+one. --format also writes the points as DIR/results.csv, results.parquet or results.nc (netCDF: a grid with named
+dimensions, the model in its attributes), with the column names of the table; CSV requires no further package.
 
 Exit code 3 if a point failed or did not converge; its status says why, and all other points are computed. Exit code 4
 if a worker could not be restarted; finished chunks are kept.
@@ -67,6 +70,7 @@ if a worker could not be restarted; finished chunks are kept.
 @option("--dask", "ADDRESS", "Scheduler of a Dask cluster instead (pip install '.[cluster]').")
 @click.option("--resume", is_flag=True, help="Continue the sweep in DIR.")
 @option("--plot", "FILE", "Draw the phase diagram when all points are there (.svg, .png, .pdf).")
+@name_option("--format", "Also write the points as csv, parquet or netcdf (pip install '.[frames]').", *FORMATS)
 @common_options
 def sweep(
     out: Output,
@@ -76,6 +80,7 @@ def sweep(
     dask: str | None,
     resume: bool,
     plot: str | None,
+    format: str | None,
 ) -> int:
     """Run the sweep; the exit code."""
     if directory is None:
@@ -85,6 +90,8 @@ def sweep(
 
     from giantsteps.reports.answers.sweep_file import read_sweep
 
+    if format is not None:
+        check_format(format)
     described = read_sweep(Path(file))
     points = described.sweep
 
@@ -125,6 +132,7 @@ def sweep(
             "reasons": store.failures,
             "digest": points.digest,
             **({"plot": drawn} if drawn else {}),
+            **({"exported": str(exported(store.path, format))} if format else {}),
             "warnings": warnings,
             "provenance": origin,
         }
@@ -185,5 +193,6 @@ def _text(document: Mapping[str, Any], kept: int) -> str:
     before = f" ({kept} were there already)" if kept else ""
     lines = [f"{document['points']} points{before}, {document['failed']} failed; results in {document['file']}"]
     lines += [f"  {times} x {reason}" for reason, times in list(document["reasons"].items())[:5]]
+    lines += [f"points in {document['exported']}"] if "exported" in document else []
     lines += [f"phase diagram in {document['plot']}"] if "plot" in document else []
     return "\n".join(lines)

@@ -10,6 +10,7 @@ import click
 
 from giantsteps.reports.command_line.console import Chapters, Output, Progress, table
 from giantsteps.reports.command_line.options import common_options, option, profile_option
+from giantsteps.reports.command_line.papers import paper_of, paper_option
 from giantsteps.reports.command_line.problems import DONE, FAILED, UNDECIDED, InputProblem, check_writable
 from giantsteps.reports.command_line.values import parse_whole
 
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from giantsteps.verify.ledger.run import Entry, Ledger
     from giantsteps.verify.properties.run import Outcome
     from giantsteps.verify.protocol.claim import Claim
+    from giantsteps.verify.protocol.paper import Paper
 
 HELP = """\b
 Examples:
@@ -64,6 +66,7 @@ of a source is a finding, not an error.
 )
 @click.option("--properties", is_flag=True, help="Search the properties, all or those named.")
 @option("--seed", "N", "Draw afresh, N to 10^6 (default 0: the draws of the committed ledger).")
+@paper_option
 @common_options
 def verify(
     out: Output,
@@ -72,6 +75,7 @@ def verify(
     export: tuple[str, str] | None,
     properties: bool,
     seed: str | None,
+    paper: str | None,
 ) -> int:
     """Run the ledger, or the properties, and print what was found; the exit code."""
     if export is not None and (properties or seed is not None):
@@ -79,21 +83,39 @@ def verify(
             f"--export rocq and --{'properties' if properties else 'seed'} were both given: one of them is accepted, "
             f"for example giantsteps verify --{'properties' if properties else 'seed 7'}"
         )
+    if properties and paper is not None:
+        raise InputProblem(
+            "--properties and --paper were both given; the properties are those of the built-in paper, for example "
+            "giantsteps verify --properties"
+        )
     if properties:
         return search_properties(claims, profile, seed, out)
     start = 0 if seed is None else parse_whole("seed", seed, 0, 10**6, "7")
     from giantsteps.reports.command_line.claim_ids import find
     from giantsteps.reports.text.ledger_files import committed
-    from giantsteps.verify.claims.index import all_claims
     from giantsteps.verify.ledger.document import as_json as ledger_json
+    from giantsteps.verify.protocol.order import collected
 
-    known = all_claims()
-    named = list(dict.fromkeys(claim for id_ in claims for claim in find(known, id_)))
-    if export is not None:
-        return export_proofs(tuple(named or known), Path(export[1]), out)
-    ledger = run_ledger(profile, [claim.id for claim in named] or None, out.quiet, start)
-    out.tell(lambda: ledger_json(ledger), lambda: ledger_table(ledger))
-    return ledger.exit_code(committed())
+    with paper_of(paper) as of:
+        known = collected(of.modules)
+        named = list(dict.fromkeys(claim for id_ in claims for claim in find(known, id_, of.option)))
+        if export is not None:
+            return export_proofs(tuple(named or known), Path(export[1]), out)
+        ledger = run_ledger(of, profile, [claim.id for claim in named] or None, out.quiet, start)
+    reasons = [] if of.option == "" or out.as_json else short_of_a_proof(ledger)
+    out.tell(lambda: ledger_json(ledger), lambda: "\n".join([ledger_table(ledger), *reasons]))
+    return ledger.exit_code(committed(of.ledger))
+
+
+def short_of_a_proof(ledger: Ledger) -> list[str]:
+    """Why the derivations of claims that are DERIVED are no theorems, one line each."""
+    from giantsteps.verify.checks.proofs import ByDerivation, sought
+    from giantsteps.verify.protocol.verdict import Verdict
+
+    derived = [entry.claim for entry in ledger.entries if entry.verdict is Verdict.DERIVED]
+    checks = [(claim, check) for claim in derived for check in claim.checks if isinstance(check, ByDerivation)]
+    found = [(claim.id, sought(check.build(), claim.statement)) for claim, check in checks]
+    return [f"{id_} is DERIVED, not PROVED: {why}" for id_, why in found if isinstance(why, str)]
 
 
 def export_proofs(claims: tuple[Claim, ...], directory: Path, out: Output) -> int:
@@ -165,21 +187,20 @@ def _margin(margin: float | None) -> str:
     return "-" if margin is None else f"{margin:.2g}"
 
 
-def run_ledger(profile: str, ids: list[str] | None, quiet: bool, seed: int = 0) -> Ledger:
-    """Run the ledger on all cores, with progress; a seed other than 0 draws afresh."""
+def run_ledger(paper: Paper, profile: str, ids: list[str] | None, quiet: bool, seed: int = 0) -> Ledger:
+    """Run the ledger of a paper on all cores, with progress; a seed other than 0 draws afresh."""
     from giantsteps.reports.command_line.machine.workers import pool
-    from giantsteps.verify.claims.paper import PAPER
     from giantsteps.verify.ledger.run import run
 
-    units = len(PAPER.modules)
-    said = Chapters(PAPER.modules, quiet)
+    units = len(paper.modules)
+    said = Chapters(paper.modules, quiet)
 
     def arrived(module: str) -> None:
         said.arrived(module)
         progress.step(module.rsplit(".", 1)[-1])
 
-    with Progress("checking claims", units, quiet=quiet) as progress, pool(near=PAPER.modules) as executor:
-        return run(PAPER, profile, ids, executor, arrived, seed=seed)
+    with Progress("checking claims", units, quiet=quiet) as progress, pool(near=paper.modules) as executor:
+        return run(paper, profile, ids, executor, arrived, seed=seed)
 
 
 def ledger_table(ledger: Ledger) -> str:

@@ -161,7 +161,8 @@ def _bounds(result: Bounds, axes: Axes) -> None:
     axes.axhline(result.lower, color=DARK, ls=":", label=f"lower bound {result.lower:.6g}")
     if result.search is not None:
         minima = result.best_ridge().minima
-        axes.plot([one.at for one in minima], [one.error for one in minima], "o", color=BLUE, label="minima at a ridge")
+        at, errors = [place["ridge"] for place, _ in minima], [error for _, error in minima]
+        axes.plot(at, errors, "o", color=BLUE, label="minima at a ridge")
         if minima:
             axes.set_xscale("log")
     titled(axes, result._title(), xlabel=r"ridge $\lambda$", ylabel="test error")

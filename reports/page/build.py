@@ -10,24 +10,25 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from giantsteps.reports.activation.gallery import ACTIVATIONS, card
+from giantsteps.reports.activation.gallery import card
 from giantsteps.reports.command_line.machine.kept import Kept, forget, kept_at
 from giantsteps.reports.page.described import DescribedModule, module_described
-from giantsteps.reports.page.studies import STUDIES, study_of
+from giantsteps.reports.page.pages import pages_of
+from giantsteps.reports.page.studies import study_of
 from giantsteps.reports.text.documents import documents
 from giantsteps.reports.text.ledger_files import (
     COMMITTED_JSON,
     COMMITTED_PROFILE,
-    in_source_checkout,
+    refreshed,
     remove_stale,
     write_together,
 )
 from giantsteps.reports.text.mathematics import blocks, remember
-from giantsteps.verify.claims.index import all_claims
-from giantsteps.verify.claims.paper import PAPER
 from giantsteps.verify.ledger.document import as_json, dumps
 from giantsteps.verify.ledger.run import Beside, Ledger, run
 from giantsteps.verify.ledger.second_kernel import RECORD
+from giantsteps.verify.protocol.order import collected
+from giantsteps.verify.protocol.paper import Paper
 
 if TYPE_CHECKING:
     from giantsteps.reports.page.material import Material
@@ -51,15 +52,15 @@ _DRAWN = (*_MATHEMATICS, "reports", "benchmarks")
 
 
 def build(
-    profile: str, directory: Path, *, quiet: bool = False, document: bool = False, keep: Path | None = None
+    paper: Paper, profile: str, directory: Path, *, quiet: bool, document: bool = False, keep: Path | None = None
 ) -> Built:
-    """Run everything and write the pages and ledger.json.xz into ``directory``.
+    """Run everything of a paper and write the pages and ledger.json.xz into ``directory``.
 
     index.html is the first page; with ``document`` the same is typeset as one PDF. What the parts of the work make is
     kept in the folder ``keep`` and used again while nothing that they rest on changes
     (`reports.command_line.machine.kept`).
 
-    From a source checkout the quick profile refreshes the committed ledger too, as JSON and as Markdown. Files are
+    The quick profile refreshes the committed ledger too where it may, as JSON and as Markdown. Files are
     written whole and last: an interrupted or failing run changes nothing.
     """
     from giantsteps.reports.command_line.console import Chapters, Progress, note
@@ -67,20 +68,21 @@ def build(
     from giantsteps.reports.page import pdf
     from giantsteps.reports.page.material import Material
 
-    all_claims()  # a ledger that does not hang together is reported before anything is run
+    pages = pages_of(paper)
+    collected(paper.modules)  # a ledger that does not hang together is reported before anything is run
     examined, drawn = _kept_in(keep)
     if used := examined.count + drawn.count:
         note(f"{used} parts of an earlier run of the same code are used again; --fresh runs them again", quiet)
-    said = Chapters(PAPER.modules, quiet)
-    units = len(PAPER.modules) + len(STUDIES) + 2
+    said = Chapters(paper.modules, quiet)
+    units = len(paper.modules) + len(pages.studies) + 2
     with (
         telling(examined, drawn, quiet=quiet),
         Progress("report", units, quiet=quiet) as progress,
-        pool(near=PAPER.modules) as executor,
+        pool(near=paper.modules) as executor,
     ):
         # Submitted first, so that the studies fill the gaps that the longest modules of claims leave.
-        pending_studies = [executor.submit(drawn.unit, f"study {name}", study_of, name) for name in STUDIES]
-        pending_cards = [executor.submit(drawn.unit, f"card {name}", card, name) for name in ACTIVATIONS]
+        pending_studies = [executor.submit(drawn.unit, f"study {name}", study_of, name) for name in pages.studies]
+        pending_cards = [executor.submit(drawn.unit, f"card {name}", card, name) for name in pages.activations]
         described = Beside(module_described, unit=examined.unit)
         asked: set[str] = set()
         pending_formulas: list[Future[dict[str, str]]] = []
@@ -95,7 +97,7 @@ def build(
             said.arrived(module)
             progress.step(module.rsplit(".", 1)[-1])
 
-        ledger = run(PAPER, profile, None, executor, arrived, described)
+        ledger = run(paper, profile, None, executor, arrived, described)
 
         studies = []
         for pending in pending_studies:
@@ -103,14 +105,13 @@ def build(
             progress.step("studies")
         gallery = [found for found in (pending_card.result() for pending_card in pending_cards) if found]
         # Several modules may rest on one derivation.
-        derivations = {d.check: d for module in PAPER.modules for d in described.answers[module].derivations}
-        name = pdf.NAME if document else ""
+        derivations = {d.check: d for module in paper.modules for d in described.answers[module].derivations}
+        name = pdf.name_of(pages) if document else ""
         for converted in pending_formulas:
             remember(converted.result())
         progress.step("pages")
-        material = Material(
-            ledger, [*derivations.values()], PAPER.symbols, studies, gallery, documents(), document=name
-        )
+        texts = documents() if pages.documented else []
+        material = Material(ledger, [*derivations.values()], paper, studies, gallery, texts, document=name)
         built = write(material, directory)
         progress.step("files")
     if keep is not None:
@@ -148,18 +149,18 @@ def write(material: Material, directory: Path) -> Built:
     from giantsteps.reports.page.site import site
     from giantsteps.reports.text.ledger_markdown import markdown
 
-    ledger, stated = material.ledger, as_json(material.ledger)
+    ledger, paper, stated = material.ledger, material.paper, as_json(material.ledger)
     pages = site(material)
-    texts, data = markdown(stated, PAPER.chapters), dumps(ledger)
+    texts, data = markdown(stated, paper.chapters), dumps(ledger)
     files: list[tuple[Path, str | bytes]] = [(directory / name, text) for name, text in pages.items()]
     # A thirtieth of the bytes, and no time of writing: the same ledger is the same file.
     files.append((directory / DATA, lzma.compress(data.encode(), preset=9)))
     if material.document:
         files.append((directory / material.document, pdf.typeset(material)))
     # A ledger of fresh draws is never the committed one.
-    if ledger.profile == COMMITTED_PROFILE and not ledger.seed and in_source_checkout():
-        files += [(COMMITTED_JSON.parent / name, text) for name, text in texts.items()]
-        files.append((COMMITTED_JSON, data))
+    if ledger.profile == COMMITTED_PROFILE and not ledger.seed and paper.ledger and refreshed(paper.ledger):
+        files += [(paper.ledger.parent / name, text) for name, text in texts.items()]
+        files.append((paper.ledger, data))
     write_together(files)
     remove_stale(directory, pages)
     return Built(ledger, stated, tuple(path for path, _ in files))

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 
 import sympy as sp
 
@@ -18,12 +17,13 @@ from giantsteps.derivations.language.derivation import (
     Step,
     Vanishing,
 )
+from giantsteps.derivations.language.glossary import Entry as Symbol
 from giantsteps.derivations.language.rendering import latex
 from giantsteps.verify.checks.mutants import MORE_NAMED
-from giantsteps.verify.claims.paper import PAPER
 from giantsteps.verify.ledger.run import Examined
 from giantsteps.verify.protocol.claim import Claim
 from giantsteps.verify.protocol.evidence import Proof
+from giantsteps.verify.protocol.paper import Paper
 from giantsteps.verify.protocol.power import MutantResult
 
 
@@ -62,12 +62,12 @@ class DescribedModule:
     formulas: tuple[str, ...]
 
 
-def module_described(module: str, found: Mapping[str, Examined]) -> DescribedModule:
+def module_described(module: str, found: Mapping[str, Examined], paper: Paper) -> DescribedModule:
     """What the pages show of a module, once its claims are examined."""
     from giantsteps.verify.ledger.document import statement_latex
     from giantsteps.verify.protocol.order import claims_of
 
-    derivations = derivations_of(module)
+    derivations = derivations_of(module, paper.symbols)
     formulas = [formula for one in derivations for formula in (*(step.formula for step in one.steps), *one.results)]
     for claim in claims_of(module):
         if claim.id in found:
@@ -109,8 +109,7 @@ def mutated(mutant: MutantResult, claim: Claim) -> str:
     return formula if written or least_length(formula) <= LONG else ""
 
 
-@lru_cache(maxsize=256)
-def derivations_of(module: str) -> tuple[DescribedDerivation, ...]:
+def derivations_of(module: str, glossary: Sequence[Symbol]) -> tuple[DescribedDerivation, ...]:
     """The derivations that the claims of one module rest on, each once, in the order of the claims."""
     from giantsteps.verify.checks.proofs import ByDerivation
     from giantsteps.verify.protocol.order import claims_of
@@ -118,11 +117,11 @@ def derivations_of(module: str) -> tuple[DescribedDerivation, ...]:
     builds = dict.fromkeys(
         check.build for claim in claims_of(module) for check in claim.checks if isinstance(check, ByDerivation)
     )
-    return tuple(dict.fromkeys(describe(build()) for build in builds))
+    return tuple(dict.fromkeys(describe(build(), glossary) for build in builds))
 
 
-def describe(derivation: Derivation) -> DescribedDerivation:
-    """A derivation as text."""
+def describe(derivation: Derivation, glossary: Sequence[Symbol]) -> DescribedDerivation:
+    """A derivation as text, with the meanings of its symbols."""
     return DescribedDerivation(
         derivation.title,
         derivation.source,
@@ -133,13 +132,13 @@ def describe(derivation: Derivation) -> DescribedDerivation:
         tuple(f"{latex(symbol)} = {latex(value)}" for symbol, value in derivation.results.items()),
         derivation.hypotheses,
         f"derivation: {derivation.title}",
-        tuple(_explained(derivation)),
+        tuple(_explained(derivation, glossary)),
     )
 
 
-def _explained(derivation: Derivation) -> Iterable[tuple[str, str]]:
+def _explained(derivation: Derivation, glossary: Sequence[Symbol]) -> Iterable[tuple[str, str]]:
     used = {symbol for step in derivation.steps for symbol in step.statement.free_symbols}
-    return ((latex(row.symbol), row.meaning) for row in PAPER.symbols if row.symbol in used)
+    return ((latex(row.symbol), row.meaning) for row in glossary if row.symbol in used)
 
 
 # How the line of a theorem begins, and what separates its assumptions.

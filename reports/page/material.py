@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from giantsteps.derivations.language.glossary import Entry as Symbol
 from giantsteps.reports.activation.gallery import Card
-from giantsteps.reports.figures.canvas import Figure
 from giantsteps.reports.measurements.study import Study
 from giantsteps.reports.page.described import DescribedDerivation
-from giantsteps.reports.page.studies import FIRST
+from giantsteps.reports.page.pages import Pages, pages_of
 from giantsteps.reports.text.documents import Document
 from giantsteps.verify.ledger.run import Ledger
+from giantsteps.verify.protocol.paper import Paper
 
 
 @dataclass(frozen=True)
@@ -21,7 +20,7 @@ class Material:
 
     ledger: Ledger
     derivations: Sequence[DescribedDerivation]
-    glossary: Sequence[Symbol]
+    paper: Paper
     studies: Sequence[Study] = ()
     gallery: Sequence[Card] = ()
     documents: Sequence[Document] = ()
@@ -29,6 +28,6 @@ class Material:
     document: str = ""
 
     @property
-    def first(self) -> Figure | None:
-        """The figure of the paper that the first page shows, where its study is at hand."""
-        return next((figure for study in self.studies for figure in study.figures if figure.name == FIRST), None)
+    def pages(self) -> Pages:
+        """What the report has beside the claims."""
+        return pages_of(self.paper)

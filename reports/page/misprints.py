@@ -2,7 +2,7 @@
 correction changes, whether an error of conversion could explain it; apart from them conventions and readings that
 differ from ours.
 
-The coverage of the slides as the page shows it: frame by frame, each formula with its claims and their verdicts.
+The coverage of a source without numbered equations: frame by frame, each formula with its claims and their verdicts.
 """
 
 from __future__ import annotations
@@ -12,8 +12,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from itertools import groupby
 
-from giantsteps.reports.page.sources import DOCUMENTS, SLIDES, document
-from giantsteps.verify.claims.paper import PAPER
+from giantsteps.reports.page.sources import document
 from giantsteps.verify.ledger.errata import ErratumReport, errata
 from giantsteps.verify.ledger.run import Entry, Ledger
 from giantsteps.verify.protocol.claim import Role
@@ -24,7 +23,7 @@ Reports = Callable[[Ledger, Paper], tuple[ErratumReport, ...]]
 
 
 def misprints(
-    ledger: Ledger, reports: Reports = errata
+    ledger: Ledger, paper: Paper, reports: Reports = errata
 ) -> list[tuple[Document, list[tuple[str, list[tuple[str, ErratumReport]]]]]]:
     """The errata of a ledger, or its conventions, by document, and within it by the frame that prints them; each with
     the numbers of its equations as text.
@@ -32,15 +31,15 @@ def misprints(
     Documents stand in the order of `Paper.sources`, frames and errata in that of `Paper.errata`; a frame that comes up
     again after another stands again.
     """
-    found: dict[str, list[tuple[str, list[tuple[str, ErratumReport]]]]] = {name: [] for name in DOCUMENTS}
-    for source, group in groupby(reports(ledger, PAPER), key=lambda report: report.source.split(", (")[0]):
+    found: dict[str, list[tuple[str, list[tuple[str, ErratumReport]]]]] = {one.name: [] for one in paper.sources}
+    for source, group in groupby(reports(ledger, paper), key=lambda report: report.source.split(", (")[0]):
         name, _, frame = source.partition(", ")
         rows = [(report.source.removeprefix(source).lstrip(", "), report) for report in group]
         found.setdefault(name, []).append((frame, rows))
-    return [(document(name), frames) for name, frames in found.items() if frames]
+    return [(document(name, paper), frames) for name, frames in found.items() if frames]
 
 
-# What became of a formula of the slides, in the order of the table of counts.
+# What became of a formula of such a source, in the order of the table of counts.
 STANDS, CORRECTED, DIFFERS, FIXED = "stands", "corrected", "convention", "definition"
 
 
@@ -56,7 +55,7 @@ class CoveredFormula:
 
 @dataclass(frozen=True)
 class Coverage:
-    """The formulas of the slides by frame, and how many of them stand, are corrected, differ by a convention or are
+    """The formulas of a source by frame, and how many of them stand, are corrected, differ by a convention or are
     definitions.
     """
 
@@ -69,12 +68,11 @@ class Coverage:
         return sum(count for _, count in self.counts)
 
 
-def coverage(ledger: Ledger) -> Coverage:
-    """The list of the slides' formulas with the verdicts of this ledger; formulas without a claim in it are
-    left out."""
+def coverage(ledger: Ledger, source: Document) -> Coverage:
+    """The list of a source's formulas with the verdicts of this ledger; formulas without a claim in it are left out."""
     entries = {entry.claim.id: entry for entry in ledger.entries}
     frames: dict[str, list[CoveredFormula]] = {}
-    for formula in DOCUMENTS[SLIDES].formulas:
+    for formula in source.formulas:
         if any(id_ in entries for id_ in formula.claims):
             frames.setdefault(formula.frame, []).append(_covered(formula, entries))
     counted = Counter(one.outcome for rows in frames.values() for one in rows)

@@ -7,6 +7,7 @@ system), and it is checked against PDF/UA-1 as it is written: every formula and 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import Path
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
@@ -14,9 +15,8 @@ from giantsteps.reports.figures.canvas import Figure, standalone
 from giantsteps.reports.page.claims import glyph
 from giantsteps.reports.page.material import Material
 from giantsteps.reports.page.misprints import misprints
-from giantsteps.reports.page.results import IDS, stated
+from giantsteps.reports.page.pages import Pages, stated
 from giantsteps.reports.page.site import TEMPLATES, by_chapter
-from giantsteps.reports.page.sources import document
 from giantsteps.reports.page.trust import measures
 from giantsteps.reports.page.views import (
     assumptions,
@@ -25,19 +25,20 @@ from giantsteps.reports.page.views import (
     source_table,
     summary_table,
 )
+from giantsteps.reports.text.anchors import anchor
 from giantsteps.reports.text.ledger_markdown import MEANINGS
 from giantsteps.reports.text.mathematics import mathml
 from giantsteps.reports.text.prose import heading, prose
 from giantsteps.reports.text.typst_markup import displayed, markup, string
 from giantsteps.reports.text.words import MARKS
-from giantsteps.verify.claims.paper import PAPER
 from giantsteps.verify.ledger.document import as_json
 from giantsteps.verify.protocol.paper import part_of
 from giantsteps.verify.protocol.verdict import Verdict
 
-NAME = "giantsteps.pdf"
-# Whose derivations are shown whole; those of other parts are in the pages.
-SHOWN = ("section-2", "result-3-1", "result-3-2", "definitions", "replicas", "result-3-3")
+
+def name_of(pages: Pages) -> str:
+    """The file of the document: giantsteps.pdf."""
+    return f"{anchor(pages.name)}.pdf"
 
 
 def typeset(material: Material) -> bytes:
@@ -64,45 +65,49 @@ def _figures(material: Material) -> list[Figure]:
 
 
 def _text(material: Material) -> str:
-    ledger = material.ledger
+    ledger, paper, pages = material.ledger, material.paper, material.pages
     summary = as_json(ledger)
     # A view also holds the formulas of all mutants; for most claims the document shows none.
-    results = [claim_view(entry, material.derivations) for entry in ledger.entries if entry.claim.id in IDS]
+    stating = [entry for entry in ledger.entries if entry.claim.id in pages.stating]
+    results = [claim_view(entry, material.derivations, paper) for entry in stating]
+    entries = [(entry.claim.id, entry) for entry in ledger.entries]
     verdicts = [v for v in Verdict if ledger.summary.get(v.value)]
     return (
-        _environment()
+        _environment(pages.templates)
         .get_template("report.typ")
         .render(
+            paper=paper,
             entries=ledger.entries,
             provenance=summary["provenance"],
             mutants=summary["mutants"],
-            results=stated(results),
+            results=stated(results, pages.results),
             shown_verdicts=[v.value for v in verdicts],
-            by_source=[(d.title, numbers, total) for d, numbers, total in source_table(ledger, verdicts)],
+            by_source=[(d.title, numbers, total) for d, numbers, total in source_table(ledger, paper, verdicts)],
             by_kind=summary_table(ledger, verdicts),
             meanings=[(v.value, MEANINGS[v.value]) for v in verdicts],
             derivations=[
                 view
                 for view in derivation_views(ledger, material.derivations)
-                if any(part_of(claim) in SHOWN for claim in view.claims)
+                if not pages.shown or any(part_of(claim) in pages.shown for claim in view.claims)
             ],
-            chapters=[(c.title, found) for c, found in by_chapter((e.claim.id, e) for e in ledger.entries).items()],
+            chapters=[(c.title, found) for c, found in by_chapter(entries, paper).items()],
             marks=MARKS,
             figures=[(figure, f"{figure.name}.svg") for figure in _figures(material)],
-            had=document(PAPER.name).had,
-            misprints=misprints(ledger),
+            had=paper.document.had,
+            misprints=misprints(ledger, paper),
             assumptions=assumptions(ledger),
-            measures=measures(ledger, material.studies),
+            measures=measures(material),
             symbols=[
-                (glyph(row), row.meaning, "" if row.scaling == "O(1)" else row.scaling) for row in material.glossary
+                (glyph(row), row.meaning, "" if row.scaling == "O(1)" else row.scaling)
+                for row in material.paper.symbols
             ],
         )
     )
 
 
-def _environment() -> Environment:
+def _environment(own: Path | None) -> Environment:
     environment = Environment(
-        loader=FileSystemLoader(TEMPLATES),
+        loader=FileSystemLoader([*([own] if own else []), TEMPLATES, TEMPLATES.parent]),
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,

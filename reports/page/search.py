@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from html import unescape
 
 from giantsteps.reports.page.claims import Around, address
 from giantsteps.reports.page.material import Material
-from giantsteps.reports.page.results import IDS
 from giantsteps.reports.page.views import ClaimView, DerivationView
 from giantsteps.reports.text.anchors import anchor
 from giantsteps.reports.text.documents import Document
@@ -29,7 +28,7 @@ def search_script(
 ) -> str:
     """The entries of the search as a script; an index of them is made when a reader first searches."""
     found = [
-        *(_claim(view, around[view.entry.claim.id]) for view in claims),
+        *(_claim(view, around[view.entry.claim.id], material.pages.stating) for view in claims),
         *_derivations(derivations, places),
         *_studies(material),
         *((card.name, "activation", f"activations/{card.slug}.html", f"activation function {card.slug}")
@@ -56,11 +55,11 @@ def plain(title: str) -> str:
     return unescape(re.sub(r"<[^>]*>", "", str(heading(title))))
 
 
-def _claim(view: ClaimView, around: Around) -> Entry:
+def _claim(view: ClaimView, around: Around, stating: Container[str]) -> Entry:
     claim = view.entry.claim
     meanings = " ".join(meaning for _, meaning, _ in around.symbols)
     words = f"{claim.id} {view.source} {view.entry.verdict.value} {folded(around.tex)} {meanings}"
-    kind = "result" if claim.id in IDS else "formula as printed" if claim.role is Role.PRINTED else "claim"
+    kind = "result" if claim.id in stating else "formula as printed" if claim.role is Role.PRINTED else "claim"
     return plain(claim.title), kind, address(claim.id), words
 
 
@@ -88,6 +87,6 @@ def _document(document: Document) -> Iterable[Entry]:
 
 
 def _symbols(material: Material) -> Iterable[Entry]:
-    for meaning in dict.fromkeys(row.meaning for row in material.glossary):
-        letters = " ".join(folded(str(row.symbol)) for row in material.glossary if row.meaning == meaning)
+    for meaning in dict.fromkeys(row.meaning for row in material.paper.symbols):
+        letters = " ".join(folded(str(row.symbol)) for row in material.paper.symbols if row.meaning == meaning)
         yield plain(meaning), "symbol", "symbols.html", letters

@@ -26,9 +26,9 @@ from giantsteps.reports.page.graph.links import SiteError as SiteError
 from giantsteps.reports.page.graph.links import linked_page, places_of, places_script, root
 from giantsteps.reports.page.material import Material
 from giantsteps.reports.page.misprints import coverage, misprints
-from giantsteps.reports.page.results import stated
+from giantsteps.reports.page.pages import stated
 from giantsteps.reports.page.search import search_script
-from giantsteps.reports.page.sources import SLIDES, by_source, document
+from giantsteps.reports.page.sources import by_source
 from giantsteps.reports.page.studies import figure_places
 from giantsteps.reports.page.trust import measures
 from giantsteps.reports.page.views import (
@@ -47,13 +47,12 @@ from giantsteps.reports.text.ledger_markdown import MEANINGS
 from giantsteps.reports.text.mathematics import mathml, said_of
 from giantsteps.reports.text.prose import heading, prose
 from giantsteps.reports.text.words import ASSUMPTIONS, MARKS, ORIGINS
-from giantsteps.verify.claims.paper import PAPER
 from giantsteps.verify.ledger.assumptions import Ground, grounds
 from giantsteps.verify.ledger.document import as_json
 from giantsteps.verify.ledger.errata import conventions
 from giantsteps.verify.ledger.run import Ledger
 from giantsteps.verify.protocol.claim import Role
-from giantsteps.verify.protocol.paper import OTHER, Chapter, chapter_of
+from giantsteps.verify.protocol.paper import OTHER, Chapter, Paper, chapter_of, part_of
 from giantsteps.verify.protocol.verdict import Verdict
 
 TEMPLATES = Path(__file__).parent.parent / "templates"
@@ -112,18 +111,18 @@ class Page:
 def site(material: Material) -> dict[str, str]:
     """Every file of the report but the ledger itself, by name. Raises MathError and SiteError."""
     summary = as_json(material.ledger)
-    claims = [claim_view(entry, material.derivations) for entry in material.ledger.entries]
-    around = surroundings(material.ledger.entries, material.glossary)
+    claims = [claim_view(entry, material.derivations, material.paper) for entry in material.ledger.entries]
+    around = surroundings(material.ledger.entries, material.paper.symbols)
     derivations = derivation_views(material.ledger, material.derivations)
     pages = [
         _landing(material, summary["mutants"]),
         *_documentation(material.documents, claims),
         _results(material, claims, summary["mutants"]),
-        *_claims(material.ledger, claims, around),
-        *_derivations(derivations),
+        *_claims(material, claims, around),
+        *_derivations(derivations, material.paper),
         *_others(material, claims),
     ]
-    bare = {page.file: _framed(page, pages, summary["provenance"]) for page in pages}
+    bare = {page.file: _framed(page, pages, material, summary["provenance"]) for page in pages}
     # Headings of documents are named by their words: only links of their own page lead to these.
     places = places_of({page.file: bare[page.file] for page in pages if page.group not in _OF_DOCUMENTS})
     # All attributes stand in double quotes: an apostrophe is itself.
@@ -135,7 +134,7 @@ def site(material: Material) -> dict[str, str]:
     scripts = {
         "places.js": places_script(places),
         "entries.js": search_script(material, claims, around, derivations, places),
-        "symbols.js": symbols_script(material.glossary),
+        "symbols.js": symbols_script(material.paper.symbols),
     }
     every = (figure for study in material.studies for figure in study.figures)
     data = {f"data/{figure.name}.csv": figure.data for figure in every if figure.data}
@@ -143,7 +142,7 @@ def site(material: Material) -> dict[str, str]:
     return found | assets | scripts | data | drawings
 
 
-def _framed(page: Page, pages: Sequence[Page], provenance: Mapping[str, Any]) -> str:
+def _framed(page: Page, pages: Sequence[Page], material: Material, provenance: Mapping[str, Any]) -> str:
     """A page with what stands on every page: menu, search, footer."""
     files = {one.file for one in pages}
     menu = {head: {file: words for file, words in part.items() if file in files} for head, part in MENU.items()}
@@ -151,13 +150,16 @@ def _framed(page: Page, pages: Sequence[Page], provenance: Mapping[str, Any]) ->
     listed = [] if page.file.startswith(UNLISTED) else pages
     near = [one for one in listed if one.group == page.group != one.file and not one.file.startswith(UNLISTED)]
     layout = _environment().get_template("layout.html")
-    return layout.render(page=page, menu=menu, near=near, provenance=provenance, root=root(page.file))
+    shown = {"page": page, "menu": menu, "near": near, "site": material.pages, "option": material.paper.option}
+    return layout.render(**shown, provenance=provenance, root=root(page.file))
 
 
 @cache
-def _environment() -> Environment:
+def _environment(own: Path | None = None) -> Environment:
+    """The templates, those of a paper's own folder first; "templates/pages/index.html" is the suite's in any case."""
+    folders = [*([own] if own else []), TEMPLATES / "pages", TEMPLATES / "claims", TEMPLATES / "activation", TEMPLATES]
     environment = Environment(
-        loader=FileSystemLoader([TEMPLATES / "pages", TEMPLATES / "claims", TEMPLATES / "activation", TEMPLATES]),
+        loader=FileSystemLoader([*folders, TEMPLATES.parent]),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
@@ -171,14 +173,20 @@ def _environment() -> Environment:
 
 
 def _page(file: str, title: str, group: str = "", template: str = "", /, **context: Any) -> Page:
-    """A page made from the template of its own name, or another one, for the navigation or a page of it."""
-    return Page(file, title, Markup(_environment().get_template(template or file).render(**context)), group or file)
+    """A page made from the template of its own name, or another one, for the navigation or a page of it.
+
+    ``own`` is the folder of the paper's own templates, for the pages of which there may be one.
+    """
+    environment = _environment(context.pop("own", None))
+    return Page(file, title, Markup(environment.get_template(template or file).render(**context)), group or file)
 
 
 def _landing(material: Material, mutants: Any) -> Page:
     return _page(
         "index.html",
         "Overview",
+        own=material.pages.templates,
+        paper=material.paper,
         claims=len(material.ledger.entries),
         picture=next((file for one in material.documents for file in one.drawings), ""),
         known={one.file for one in material.documents},
@@ -195,14 +203,15 @@ def _results(material: Material, claims: Sequence[ClaimView], mutants: Any) -> P
     return _page(
         "results.html",
         "Results",
-        results=stated(claims),
-        by_source=source_table(material.ledger),
+        own=material.pages.templates,
+        results=stated(claims, material.pages.results),
+        by_source=source_table(material.ledger, material.paper),
         summary=summary_table(material.ledger),
         verdicts=[v.value for v in Verdict],
         mutants=mutants,
         counts=material.ledger.summary,
-        findings=by_source(findings),
-        had=document(PAPER.name).had,
+        findings=by_source(findings, material.paper),
+        had=material.paper.document.had,
         proved=proved_given(material.ledger),
     )
 
@@ -237,18 +246,18 @@ def _documentation(documents: Sequence[Document], claims: Sequence[ClaimView]) -
     return [_page("documentation.html", "Documentation", kinds=kinds), *pages] if documents else []
 
 
-def by_chapter(views: Iterable[tuple[str, View]]) -> dict[Chapter, list[View]]:
+def by_chapter(views: Iterable[tuple[str, View]], paper: Paper) -> dict[Chapter, list[View]]:
     """The views by the chapter of the claim named beside each; chapters without any are left out."""
-    found: dict[Chapter, list[View]] = {chapter: [] for chapter in (*PAPER.chapters, OTHER)}
+    found: dict[Chapter, list[View]] = {chapter: [] for chapter in (*paper.chapters, OTHER)}
     for claim, view in views:
-        found[chapter_of(claim, PAPER.chapters)].append(view)
+        found[chapter_of(claim, paper.chapters)].append(view)
     return {chapter: members for chapter, members in found.items() if members}
 
 
-def _claims(ledger: Ledger, views: Sequence[ClaimView], around: Mapping[str, Around]) -> list[Page]:
+def _claims(material: Material, views: Sequence[ClaimView], around: Mapping[str, Around]) -> list[Page]:
     """The list of all claims, the chapters with their formulas, and a page for each claim."""
-    chapters = by_chapter((view.entry.claim.id, view) for view in views)
-    counts = [(name, count) for name, count in ledger.summary.items() if count]
+    chapters = by_chapter(((view.entry.claim.id, view) for view in views), material.paper)
+    counts = [(name, count) for name, count in material.ledger.summary.items() if count]
     pages = _chapters("claim", "Claims", chapters, verdicts=counts)
     for chapter, members in chapters.items():
         for view, before, after in zip(members, [None, *members], [*members[1:], None], strict=False):
@@ -259,8 +268,8 @@ def _claims(ledger: Ledger, views: Sequence[ClaimView], around: Mapping[str, Aro
     return pages
 
 
-def _derivations(views: Sequence[DerivationView]) -> list[Page]:
-    found = by_chapter((next(iter(v.claims), ""), v) for v in views)
+def _derivations(views: Sequence[DerivationView], paper: Paper) -> list[Page]:
+    found = by_chapter(((next(iter(v.claims), ""), v) for v in views), paper)
     return _chapters("derivation", "Derivations", found, lambda view: view.symbols)
 
 
@@ -308,30 +317,41 @@ def packed(items: Sequence[Markup], most: int = CUT) -> list[list[Markup]]:
 
 
 def _others(material: Material, claims: Sequence[ClaimView]) -> list[Page]:
-    ledger = material.ledger
-    slides = coverage(ledger)
-    shown = {"study-" + anchor(study.slug) for study in material.studies}
-    beyond = [claim for claim in claims if claim.entry.claim.id.startswith("beyond.")]
-    printed = {"misprints": misprints(ledger), "conventions": misprints(ledger, conventions)}
+    ledger, paper, pages = material.ledger, material.paper, material.pages
+    own, shown = pages.templates, {"study-" + anchor(study.slug) for study in material.studies}
     graph = Markup(svg(groups(ledger), links(ledger)))
-    glossary = [(glyph(row), row.meaning, row.scaling) for row in material.glossary]
-    about = document(SLIDES)
+    glossary = [(glyph(row), row.meaning, row.scaling) for row in material.paper.symbols]
+    places = figure_places(material.studies, pages.figures)
+    main = headlines(ledger, pages.headline)
+    parts = pages.listings.items()
+    listed = [(f, title, [c for c in claims if part_of(c.entry.claim.id) == part]) for f, (title, part) in parts]
     return [
-        *([_page("figures.html", "Figures", places=listed)] if (listed := figure_places(material.studies)) else []),
-        _page("network.html", "Beyond the paper", "claims.html", beyond=beyond, trial="study-network-trial" in shown),
+        *([_page("figures.html", "Figures", places=places)] if places else []),
+        *(_page(file, title, "claims.html", own=own, claims=of, studies=shown) for file, title, of in listed),
         *_studies(material.studies),
         *_gallery(material.gallery),
-        _page("misprints.html", "Formulas that do not hold as our sources have them", **printed),
-        *(
-            [_page("slides.html", "The slides, formula by formula", "misprints.html", slides=slides, document=about)]
-            if slides.formulas
-            else []
-        ),
-        _page("trust.html", "How far to trust this", measures=measures(ledger, material.studies)),
-        _page("dependencies.html", "What rests on what", "trust.html", graph=graph, headlines=headlines(ledger)),
+        *_misprints(ledger, paper, own),
+        _page("trust.html", "How far to trust this", measures=measures(material)),
+        _page("dependencies.html", "What rests on what", "trust.html", own=own, graph=graph, headlines=main),
         *_assumptions(ledger),
         _page("symbols.html", "Symbols", glossary=glossary),
     ]
+
+
+def _misprints(ledger: Ledger, paper: Paper, own: Path | None) -> list[Page]:
+    """What does not hold as a source has it, and the formulas of sources without numbers; none of a paper without."""
+    listed = [(source, coverage(ledger, source)) for source in paper.sources if source.formulas]
+    if not (paper.errata or listed or any(entry.claim.role is not Role.OURS for entry in ledger.entries)):
+        return []
+    file, title = "misprints.html", "Formulas that do not hold as our sources have them"
+    found, apart = misprints(ledger, paper), misprints(ledger, paper, conventions)
+    pages = [_page(file, title, own=own, misprints=found, conventions=apart)]
+    for source, covered in listed:
+        name = anchor(source.name)
+        title = f"{'The ' if source.name.islower() else ''}{source.name}, formula by formula"
+        shown = {"id": name, "title": title, "covered": covered, "document": source}
+        pages += [_page(f"{name}.html", title, file, "formulas.html", **shown)] if covered.formulas else []
+    return pages
 
 
 def _assumptions(ledger: Ledger) -> list[Page]:

@@ -6,62 +6,35 @@ page says so.
 
 from __future__ import annotations
 
-import json
-from collections import Counter
-from collections.abc import Sequence
-from dataclasses import dataclass
-from pathlib import Path
-from typing import Any
-
-from giantsteps.reports.measurements.study import Study, Table
+from giantsteps.reports.measurements.study import Table
+from giantsteps.reports.page.material import Material
+from giantsteps.reports.page.pages import Measure
 from giantsteps.reports.text.words import EVIDENCE
 from giantsteps.verify.checks.finite_size import FALSE_ALARM
 from giantsteps.verify.ledger.document import alone, entry_json, theorem_json
 from giantsteps.verify.ledger.family import FAMILY, rejected, simulations
 from giantsteps.verify.ledger.run import Ledger
 from giantsteps.verify.protocol.evidence import FiniteSize
+from giantsteps.verify.protocol.paper import Paper
 from giantsteps.verify.protocol.power import ENOUGH, WEIGHED
 from giantsteps.verify.protocol.verdict import Verdict
 
-# What `make mutants` stores: one entry a slip in the source, with the test that fails on it.
-_BENCHMARKS = Path(__file__).parent.parent.parent / "benchmarks"
-CODE_MUTANTS = _BENCHMARKS / "mutants" / "mutants.json"
-# What `make fuzz` stores: a hundred command lines, or models, an entry.
-FUZZ = _BENCHMARKS / "fuzz" / "fuzz.json"
 
-
-@dataclass(frozen=True)
-class Measure:
-    """One measure of trust: what was found, in sentences and a table, and the command that measures it.
-
-    The first cells of the table are claims where ``of_claims``; ``study`` is the page that has more of it.
-    """
-
-    title: str
-    text: str
-    command: str
-    table: Table | None = None
-    of_claims: bool = False
-    study: str = ""
-
-
-def measures(ledger: Ledger, studies: Sequence[Study]) -> list[Measure]:
-    """Every measure, in the order of the page."""
+def measures(material: Material) -> list[Measure]:
+    """Every measure, in the order of the page; simulations where there are any, or where their models have a study."""
+    ledger, paper = material.ledger, material.paper
+    simulated = material.pages.studies or any(isinstance(e, FiniteSize) for one in ledger.entries for e in one.evidence)
     return [
-        _power(ledger),
-        _mutants(ledger),
-        _deviates(ledger, studies),
-        _family(ledger),
-        _properties(),
-        _code_mutants(),
-        _fuzz(),
-        _certified(ledger),
-        _second_kernel(ledger),
-        _reproducibility(),
+        _power(ledger, paper),
+        _mutants(ledger, paper),
+        *([_deviates(material), _family(ledger, paper)] if simulated else []),
+        *material.pages.measures(ledger),
+        _second_kernel(ledger, paper),
+        *([_reproducibility(paper)] if paper.ledger else []),
     ]
 
 
-def _power(ledger: Ledger) -> Measure:
+def _power(ledger: Ledger, paper: Paper) -> Measure:
     """The claims that rest on numbers or simulation, those of which least was caught first."""
     shown = (*WEIGHED, Verdict.INCONCLUSIVE)
     judged = [(e, e.power) for e in ledger.entries if e.power and e.verdict in shown]
@@ -86,13 +59,13 @@ def _power(ledger: Ledger) -> Measure:
     return Measure(
         "What each check would have caught, alone",
         text,
-        "giantsteps verify",
+        f"giantsteps verify{paper.option}",
         Table("By claim", columns, tuple(rows)),
         True,
     )
 
 
-def _mutants(ledger: Ledger) -> Measure:
+def _mutants(ledger: Ledger, paper: Paper) -> Measure:
     counts = alone(ledger)
     rows = tuple(
         (words, str(counts[type_]["tried"]), str(counts[type_]["caught"]))
@@ -107,11 +80,12 @@ def _mutants(ledger: Ledger) -> Measure:
         "evidence are therefore counted separately, each on the mutants of the claims that have it."
     )
     columns = ("evidence", "mutants tried", "refuted alone")
-    return Measure("Mutants, by kind of evidence", text, "giantsteps verify", Table("", columns, rows))
+    return Measure("Mutants, by kind of evidence", text, f"giantsteps verify{paper.option}", Table("", columns, rows))
 
 
-def _deviates(ledger: Ledger, studies: Sequence[Study]) -> Measure:
+def _deviates(material: Material) -> Measure:
     """The deviates of the simulations of the ledger, and of the models drawn for it, from the study of these."""
+    ledger, again = material.ledger, f"giantsteps verify{material.paper.option}"
     held = (entry for entry in ledger.entries if entry.verdict is not Verdict.REFUTED)
     ours = [e for entry in held for e in entry.evidence if isinstance(e, FiniteSize)]
     text = f"{len(ours)} simulations stand behind claims that hold."
@@ -121,7 +95,9 @@ def _deviates(ledger: Ledger, studies: Sequence[Study]) -> Measure:
             f"{min(e.threshold for e in ours):.2f} or more would have refuted; {sum(abs(e.z) > 2.0 for e in ours)} are "
             "beyond 2. Being the worst of several each, these are no sample of a normal law."
         )
-    study = next((study for study in studies if study.slug == "calibration"), None)
+    study = next((study for study in material.studies if study.slug == "calibration"), None)
+    if study is None and not material.pages.studies:
+        return Measure("Calibration of deviates", text, again)
     if study is None:
         return Measure("Calibration of deviates", f"{text} Models that were drawn for that are not installed here.", "")
     table = next(t for t in study.tables if t.columns[0] == "observable")
@@ -130,7 +106,7 @@ def _deviates(ledger: Ledger, studies: Sequence[Study]) -> Measure:
     return Measure("Calibration of deviates", text, study.command, tests, study=study.slug)
 
 
-def _family(ledger: Ledger) -> Measure:
+def _family(ledger: Ledger, paper: Paper) -> Measure:
     """Holm's procedure over all simulations of the ledger."""
     found = simulations({"claims": [entry_json(entry) for entry in ledger.entries]})
     decisions = rejected([p for _, _, p in found])
@@ -142,96 +118,26 @@ def _family(ledger: Ledger) -> Measure:
         f"{sum(decisions)} are: {alarms} of claims that hold, the others of statements that the ledger refutes or "
         "calls a convention of their source. Seeds are fixed; with --seed everything is drawn afresh."
     )
-    return Measure("False alarms over the whole ledger", text, "giantsteps verify --seed 7")
+    return Measure("False alarms over the whole ledger", text, f"giantsteps verify{paper.option} --seed 7")
 
 
-def _properties() -> Measure:
-    from giantsteps.verify.properties.run import PROPERTIES, TIMES
-
-    themes = Counter(one.name.split(".")[0] for one in PROPERTIES)
-    examples = sum(one.examples for one in PROPERTIES)
-    text = (
-        f"{len(PROPERTIES)} sentences that no model may break, in {len(themes)} themes. A test sees each fail on an "
-        "error planted in the theory. What a search finds depends on the examples asked for and is not stored here: "
-        "the command prints for each the examples, the narrowest margin and the smallest counterexample."
-    )
-    rows = tuple((profile, str(examples * times)) for profile, times in TIMES.items())
-    table = Table("", ("profile", "examples asked for"), rows)
-    return Measure("Properties", text, "giantsteps verify --properties --profile thorough", table)
-
-
-def _code_mutants() -> Measure:
-    title, command = "Slips in the code", "make mutants"
-    if not CODE_MUTANTS.is_file():
-        return Measure(title, "Not measured here: no campaign is stored.", command)
-    stored: list[dict[str, Any]] = json.loads(CODE_MUTANTS.read_text(encoding="utf-8"))
-    rooms: dict[str, list[bool]] = {}
-    for slip in stored:
-        rooms.setdefault("/".join(slip["name"].split("/")[:2]), []).append(bool(slip["by"]))
-    killed = sum(map(sum, rooms.values()))
-    lived = sum("lived" in slip for slip in stored)
-    share = f", {killed / len(stored):.0%}" if stored else ""
-    text = (
-        "Random slips in the source (another operator, constant or comparison, a statement dropped), each against the "
-        f"fast tests of its own room: {killed} of {len(stored)} killed{share}"
-        + (f", {lived} of them by tests that were written after they had survived." if lived else ".")
-    )
-    rows = tuple((room, str(len(found)), str(sum(found))) for room, found in sorted(rooms.items()))
-    return Measure(title, text, command, Table("", ("room", "slips", "killed"), rows))
-
-
-def _fuzz() -> Measure:
-    title, command = "Fuzzed input and drawn certificates", "make fuzz"
-    if not FUZZ.is_file():
-        return Measure(title, "Not measured here: no campaign is stored.", command)
-    stored: list[dict[str, Any]] = json.loads(FUZZ.read_text(encoding="utf-8"))
-    lines, models = (Counter[str](), Counter[str]())
-    for block in stored:
-        (lines if block["kind"] == "lines" else models).update(block["counts"])
-    faults = Counter(block["kind"] for block in stored for _ in block["faults"])
-    late = sum(
-        block["kind"] == "lines" and fault["fault"].startswith("no answer")
-        for block in stored
-        for fault in block["faults"]
-    )
-    text = (
-        f"{lines.total()} random command lines, valid ones and ones with slips: {lines['0']} were answered, "
-        f"{lines['2']} refused, {lines['3']} not converged or inconclusive, and {lines['1']} comparisons said REFUTED, "
-        f"as few experiments far from their limit may; {late} had no answer in the time of a trial, two minutes, and "
-        f"{faults['lines'] - late} broke the contract (a traceback, another exit code, more than one sentence, a "
-        f"document that is none, an error below zero). Certificates of {models.total()} random models, to few and to "
-        f"many digits: {models['contained']} agree with each other and hold the doubles within their estimate, "
-        f"{faults['certificates']} do not, {models['none']} models have none."
-    )
-    return Measure(title, text, command)
-
-
-def _certified(ledger: Ledger) -> Measure:
-    count = sum(entry.verdict is Verdict.CERTIFIED for entry in ledger.entries)
-    text = (
-        f"{count} claims rest on ball arithmetic alone. A point of one readout group has a certificate on demand; what "
-        "share of a range of parameters, or of drawn models, can be certified is not measured here."
-    )
-    command = (
-        "giantsteps solve --activation tanh --target sin --alpha 1.5 --beta 1 --ridge 1 --alpha0 2 --eta 3 --certify"
-    )
-    return Measure("Certificates", text, command)
-
-
-def _second_kernel(ledger: Ledger) -> Measure:
+def _second_kernel(ledger: Ledger, paper: Paper) -> Measure:
     theorems = [found for entry in ledger.entries if (found := theorem_json(entry.evidence))]
     accepted = sum("rocq" in found["replayed"] for found in theorems)
     text = (
         f"Of {len(theorems)} claims that have a theorem, {accepted} were replayed by Rocq, a second kernel that shares "
         "no line with ours: each inference of their proof, as it stands now. One that changed since is not counted."
     )
-    return Measure("A second kernel", text, "make kernel")
+    again = f"giantsteps verify{paper.option} --export rocq build/rocq" if paper.option else "make kernel"
+    return Measure("A second kernel", text, again)
 
 
-def _reproducibility() -> Measure:
+def _reproducibility(paper: Paper) -> Measure:
     text = (
         "The ledger holds no clock, host or timing. The drift check makes it again and compares verdicts, statements, "
         "evidence and scores, whatever the number of workers; tests hold two runs of a small ledger to the same bytes. "
         "Whether two reports with one worker and with two are the same byte for byte is not measured here."
     )
-    return Measure("Reproducibility", text, "make drift")
+    return Measure(
+        "Reproducibility", text, f"giantsteps report{paper.option} --check" if paper.option else "make drift"
+    )

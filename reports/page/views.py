@@ -17,7 +17,7 @@ from giantsteps.reports.page.described import (
     DescribedStep,
     mutated,
 )
-from giantsteps.reports.page.sources import SLIDES, by_source, document, document_of
+from giantsteps.reports.page.sources import by_source, document, document_of
 from giantsteps.reports.text.anchors import anchor
 from giantsteps.reports.text.mathematics import mathml, says_nothing
 from giantsteps.reports.text.prose import prose
@@ -29,7 +29,7 @@ from giantsteps.verify.ledger.document import entry_json, statement_latex, theor
 from giantsteps.verify.ledger.run import Entry, Ledger
 from giantsteps.verify.protocol.claim import Claim, Kind
 from giantsteps.verify.protocol.evidence import OF_A_THEOREM, Agreement, Certificate, Evidence, FiniteSize, Proof
-from giantsteps.verify.protocol.paper import Document
+from giantsteps.verify.protocol.paper import Document, Paper
 from giantsteps.verify.protocol.power import MutantResult
 from giantsteps.verify.protocol.verdict import Verdict
 
@@ -61,7 +61,9 @@ class DerivationView:
 
 @dataclass(frozen=True)
 class ClaimView:
-    """One claim on the page."""
+    """One claim on the page; ``source`` calls a document without numbered equations by its title, ``had`` is how this
+    suite has its formulas.
+    """
 
     entry: Entry
     anchor: str
@@ -71,23 +73,13 @@ class ClaimView:
     caught: tuple[str, ...]
     proofs: tuple[tuple[str, str], ...]
     theorem: str
+    source: str
+    had: str
 
     @property
     def unshown(self) -> int:
         """The number of mutants shown by name alone, because their formula is long."""
         return sum(not formula and name != MORE_NAMED for name, formula, _, _ in self.mutants)
-
-    @property
-    def source(self) -> str:
-        """Where the formula comes from, a document with a title by its title."""
-        source = self.entry.claim.source
-        title = document(source.document).title
-        return str(source).replace(source.document, title, 1) if source.document == SLIDES else str(source)
-
-    @property
-    def had(self) -> str:
-        """How this suite has the formulas of the source; empty for its own."""
-        return document(document_of(self.entry.claim.source.document)).had
 
     @property
     def short_evidence(self) -> str:
@@ -106,11 +98,13 @@ def summary_table(ledger: Ledger, verdicts: Sequence[Verdict] = tuple(Verdict)) 
     return [*rows, ("all", totals, len(ledger.entries))]
 
 
-def source_table(ledger: Ledger, verdicts: Sequence[Verdict] = tuple(Verdict)) -> list[tuple[Document, list[int], int]]:
+def source_table(
+    ledger: Ledger, paper: Paper, verdicts: Sequence[Verdict] = tuple(Verdict)
+) -> list[tuple[Document, list[int], int]]:
     """Rows (document, claims by verdict, claims)."""
     return [
         (found, [[e.verdict for e in entries].count(v) for v in verdicts], len(entries))
-        for found, entries in by_source(ledger.entries)
+        for found, entries in by_source(ledger.entries, paper)
     ]
 
 
@@ -131,10 +125,12 @@ def assumptions(ledger: Ledger) -> list[tuple[str, list[str]]]:
     return list(found.items())
 
 
-def claim_view(entry: Entry, derivations: Sequence[DescribedDerivation]) -> ClaimView:
+def claim_view(entry: Entry, derivations: Sequence[DescribedDerivation], paper: Paper) -> ClaimView:
     """One claim with its formulas converted."""
     titles = {d.check: d.title for d in derivations}
     written = {mutant.name for mutant in entry.claim.mutants}
+    source = entry.claim.source
+    of = document(source.document, paper)
     return ClaimView(
         entry,
         anchor("claim " + entry.claim.id),
@@ -147,6 +143,8 @@ def claim_view(entry: Entry, derivations: Sequence[DescribedDerivation]) -> Clai
         tuple(caught_lines(entry_json(entry))),
         tuple((anchor("derivation " + titles[e.check]), titles[e.check]) for e in entry.evidence if e.check in titles),
         theorem_line(theorem) if (theorem := theorem_json(entry.evidence)) else "",
+        str(source).replace(source.document, of.title, 1) if of.formulas else str(source),
+        document(document_of(source.document, paper), paper).had,
     )
 
 

@@ -11,7 +11,8 @@ from itertools import pairwise
 
 import numpy as np
 
-from giantsteps.numerics.bounds.ridge import best_ridge, upper_bound
+from giantsteps.numerics.bounds.best import best
+from giantsteps.numerics.bounds.ridge import upper_bound
 from giantsteps.numerics.models.model import Model, ReadoutGroup
 from giantsteps.numerics.saddle_point.ridge import solve
 from giantsteps.reports.figures import canvas as draw
@@ -63,9 +64,10 @@ def random_model(index: int) -> Model:
 
 def found_at(index: int) -> Found:
     """The best ridge of one model of the scan."""
-    best = best_ridge(random_model(index))
-    ridge = None if best.at_infinity else float(f"{best.ridge:.6g}")
-    return Found(ridge, len(best.minima), best.at_zero, best.converged)
+    found = best(random_model(index), over="ridge")
+    ridge = found.values["ridge"]
+    at_zero = ridge == found.scanned["ridge"][0]
+    return Found(None if math.isinf(ridge) else float(f"{ridge:.6g}"), len(found.minima), at_zero, found.converged)
 
 
 def scan() -> tuple[Found, ...]:
@@ -90,7 +92,7 @@ def repeated(found: Sequence[Found]) -> int:
 def _same(one: Found, other: Found) -> bool:
     if one.ridge is None or other.ridge is None:
         return one.ridge == other.ridge
-    # A golden section locates a flat minimum to about 1e-7 of its place, and the error is flat to 1e-14 there.
+    # Rounding of the slopes tells the place of a flat minimum to about this.
     return one.minima == other.minima and abs(one.ridge - other.ridge) <= 1e-4 * other.ridge
 
 
@@ -105,18 +107,18 @@ def page(found: Sequence[Found], again: int) -> Study:
     settled = [one for one in found if one.converged]
     infinite = sum(one.ridge is None for one in settled)
     several = [one for one in settled if one.minima > 1]
-    best, limit = best_ridge(TWO_MINIMA), upper_bound(TWO_MINIMA)
+    dips, limit = best(TWO_MINIMA, over="ridge").minima, upper_bound(TWO_MINIMA)
     share, lost = infinite / len(settled), len(found) - len(settled)
     # A share of n models has this standard error.
     spread = math.sqrt(share * (1.0 - share) / len(settled))
-    least = min(best.minima, key=lambda minimum: minimum.error)
-    minima = ", ".join(f"{minimum.error:.6f} at ridge {minimum.at:.5g}" for minimum in best.minima)
+    least, _ = min(dips, key=lambda dip: dip[1])
+    minima = ", ".join(f"{error:.6f} at ridge {place['ridge']:.5g}" for place, error in dips)
     text = (
         "The test error along the ridge need not be unimodal, and its infimum need not be at a finite ridge. "
         f"A relu student with a relu target (alpha = {TWO_MINIMA.alpha:g}, beta = {TWO_MINIMA.beta:g}, r = "
-        f"{TWO_MINIMA.spike:g}, c = {TWO_MINIMA.bulk:g}, gamma = 1, bias 0.7) has {len(best.minima)} minima: "
-        f"{minima}; the lower one is at {least.at:.5g}, and the limit of infinite ridge is {limit:.6f}. A descent from "
-        "a small ridge ends in the other one. The search therefore refines all local minima of a scan.",
+        f"{TWO_MINIMA.spike:g}, c = {TWO_MINIMA.bulk:g}, gamma = 1, bias 0.7) has {len(dips)} minima: "
+        f"{minima}; the lower one is at {least['ridge']:.5g}, and the limit of infinite ridge is {limit:.6f}. A "
+        "descent from a small ridge ends in the other one. The search therefore refines all local minima of a scan.",
         f"Over {len(found)} random models (students {', '.join(STUDENTS)}; targets {', '.join(TARGETS)}; alpha and "
         "beta from 0.2 to 5, r up to 3, c from 0.5 to 2, any alignment, a bias in half of them, label noise 0 or 0.3; "
         f"seeded) {infinite} have the optimum at infinite ridge, {100 * share:.1f} +- {100 * spread:.1f} %: there "
@@ -132,8 +134,8 @@ def page(found: Sequence[Found], again: int) -> Study:
         "ridge | test error | solved again",
         (
             *(
-                f"{one.at:.6g} | {one.error:.8f} | {solve(TWO_MINIMA.changed(ridge=one.at)).test_error:.8f}"
-                for one in best.minima
+                f"{place['ridge']:.6g} | {error:.8f} | {solve(TWO_MINIMA.changed(**place)).test_error:.8f}"
+                for place, error in dips
             ),
             f"infinite | {limit:.8f} | the upper bound",
         ),
@@ -175,8 +177,8 @@ def _figure(found: Sequence[Found]) -> draw.Figure:
     errors = [solve(TWO_MINIMA.changed(ridge=float(ridge))).test_error for ridge in RIDGES]
     draw.line(curve, RIDGES, errors, 0, "test error", lw=1.8)
     curve.axhline(upper_bound(TWO_MINIMA), color=draw.STYLES[1][0], linestyle="--", lw=1.4, label="infinite ridge")
-    minima = best_ridge(TWO_MINIMA).minima
-    at, least = [minimum.at for minimum in minima], [minimum.error for minimum in minima]
+    minima = best(TWO_MINIMA, over="ridge").minima
+    at, least = [place["ridge"] for place, _ in minima], [error for _, error in minima]
     curve.plot(at, least, color=draw.DARK, marker="o", ms=5, lw=0, label="minima")
     curve.set(xscale="log", xlabel=r"ridge $\lambda$", ylabel="test error", title="relu/relu, two minima")
     curve.set_ylim(min(errors) - 0.0005, min(errors) + 0.006)

@@ -10,8 +10,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from giantsteps.numerics.bounds.best import best
 from giantsteps.numerics.bounds.results import Minimum
-from giantsteps.numerics.bounds.ridge import best_ridge, bounds, local_minima
+from giantsteps.numerics.bounds.ridge import bounds, local_minima
 from giantsteps.numerics.models.model import Model
 from giantsteps.numerics.models.network import Network
 from giantsteps.reports.figures import canvas as draw
@@ -53,7 +54,7 @@ def optimum_of(name: str) -> Optimum:
     network = STEPS[name]
     both = [bounds(_model(network, float(eta))) for eta in RATES]
     lower, upper = tuple(b.lower for b in both), tuple(b.upper for b in both)
-    least = tuple(best_ridge(_model(network, eta)).test_error for eta in RIDGE_RATES)
+    least = tuple(best(_model(network, eta), over="ridge").test_error for eta in RIDGE_RATES)
     return Optimum(name, lower, upper, _least(network, "lower", lower), _least(network, "upper", upper), least)
 
 

@@ -17,12 +17,17 @@ KEPT = HERE.parent / "build" / "kept"
 COMMITTED_PROFILE = "quick"
 
 
-def committed() -> dict[str, Any] | None:
-    """The committed ledger as a document, None where there is none."""
-    if not COMMITTED_JSON.exists():
+def committed(ledger: Path | None = COMMITTED_JSON) -> dict[str, Any] | None:
+    """The committed ledger of a paper as a document, by default of the built-in one; None where there is none."""
+    if ledger is None or not ledger.exists():
         return None
-    document: dict[str, Any] = json.loads(COMMITTED_JSON.read_text(encoding="utf-8"))
+    document: dict[str, Any] = json.loads(ledger.read_text(encoding="utf-8"))
     return document
+
+
+def refreshed(ledger: Path) -> bool:
+    """Whether a report refreshes this committed ledger: where it can be written to, the built-in one in a checkout."""
+    return in_source_checkout() if ledger == COMMITTED_JSON else os.access(ledger.parent, os.W_OK)
 
 
 def in_source_checkout() -> bool:

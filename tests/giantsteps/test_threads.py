@@ -52,6 +52,7 @@ CALLS: dict[str, Callable[[], object]] = {
     "solve_batch": lambda: giantsteps.solve_batch(_model(bulk=1.8), ridge=[0.1, 1.0]).to_dict(),
     "solve_equations": lambda: repr(giantsteps.solve_equations({ROOT: AVERAGE})),
     "spectrum": lambda: giantsteps.spectrum(_model(bulk=1.9)).to_dict()["edges"],
+    "sweep_results": lambda: giantsteps.sweep_results("results").to_xarray().to_dict(),
 }
 THREADS = 8
 
@@ -62,7 +63,7 @@ def test_every_public_function_is_called() -> None:
 
 
 @pytest.mark.parametrize("seed", [0, pytest.param(1, marks=pytest.mark.thorough)])
-def test_threads_give_what_one_thread_gives(seed: int) -> None:
+def test_threads_give_what_one_thread_gives(seed: int, in_swept_folder: None) -> None:
     alone = {name: call() for name, call in CALLS.items()}
     asked = random.Random(seed).sample([*CALLS, *CALLS], 2 * len(CALLS))
     with ThreadPoolExecutor(THREADS) as threads:

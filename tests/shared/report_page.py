@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import cache
 from html.parser import HTMLParser
 from posixpath import dirname, join, normpath
 from typing import Any
 
+from giantsteps.derivations.language.glossary import Entry as Symbol
 from giantsteps.reports.figures import canvas as draw
 from giantsteps.reports.measurements.study import Study
 from giantsteps.reports.page.described import DescribedDerivation, describe
@@ -20,6 +21,7 @@ from giantsteps.verify.claims.index import examine
 from giantsteps.verify.claims.paper import PAPER
 from giantsteps.verify.ledger.run import Entry, Ledger, given_beneath
 from giantsteps.verify.protocol.claim import Claim, Role
+from giantsteps.verify.protocol.paper import Paper
 from giantsteps.verify.protocol.verdict import Verdict, weakest
 from tests.shared import toy
 from tests.shared.committed_ledger import committed_ledger
@@ -49,18 +51,23 @@ def toy_studies() -> tuple[Study, ...]:
 @cache
 def toy_site() -> dict[str, str]:
     """The files of the report on the toy ledger."""
-    return site(Material(toy_ledger(), [describe(toy.derivation())], PAPER.symbols, toy_studies()))
+    return site(Material(toy_ledger(), [describe(toy.derivation(), PAPER.symbols)], PAPER, toy_studies()))
+
+
+def with_symbols(*symbols: Symbol) -> Paper:
+    """The built-in paper with another table of symbols."""
+    return replace(PAPER, symbols=symbols, growing=frozenset(), siblings=())
 
 
 def site_of(ledger: Ledger, derivations: Sequence[DescribedDerivation] = (), **material: Any) -> dict[str, str]:
     """The files of the report on a ledger, without figures and with no symbols."""
-    return site(Material(ledger, derivations, (), **material))
+    return site(Material(ledger, derivations, with_symbols(), **material))
 
 
 @cache
 def whole_site() -> dict[str, str]:
     """The report on the committed ledger, with two small studies and the documentation, without derivations."""
-    return site(Material(committed_ledger(), (), PAPER.symbols, toy_studies(), documents=documents()))
+    return site(Material(committed_ledger(), (), PAPER, toy_studies(), documents=documents()))
 
 
 def pages_of(files: Mapping[str, str]) -> dict[str, str]:
@@ -133,7 +140,7 @@ def outline(html: str) -> Outline:
 
 def entry(name: str, verdict: Verdict, *uses: Entry, role: Role = Role.OURS) -> Entry:
     """An entry with this verdict that rests on others; nothing is run."""
-    claim = dataclasses.replace(toy.claim(), id=name, role=role, uses=tuple(u.claim.id for u in uses))
+    claim = replace(toy.claim(), id=name, role=role, uses=tuple(u.claim.id for u in uses))
     beneath = weakest([verdict, *(u.weakest for u in uses)])
     given = given_beneath(verdict, beneath, uses, PAPER)
     return Entry(claim, verdict, toy_ledger().entries[0].evidence, (), beneath, (), given=given)

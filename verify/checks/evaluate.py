@@ -198,7 +198,7 @@ def _call(expressions: tuple[sp.Expr, ...], values: Mapping[str, Any], functions
     symbols = _symbols(expressions)
     missing = [s.name for s in symbols if s.name not in values]
     if missing:
-        raise ValueError(f"no value for {', '.join(missing)} in {', '.join(map(str, expressions))}")
+        raise ValueError(f"no value for {', '.join(missing)} in {', '.join(map(str, expressions))}; measure it")
     compiled = _compile(expressions, symbols, tuple(sorted(functions)))
     with np.errstate(all="ignore"):  # a value that is not finite is the caller's to judge
         return compiled(functions, *(values[s.name] for s in symbols))

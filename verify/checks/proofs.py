@@ -85,19 +85,28 @@ def concluded(derivation: Derivation, statement: sp.Equality) -> Theorem | None:
 
     None if the derivation has no such theorems, or if the statement does not follow.
     """
+    found = sought(derivation, statement)
+    return None if isinstance(found, str) else found
+
+
+def sought(derivation: Derivation, statement: sp.Equality) -> Theorem | str:
+    """What `concluded` finds, or why it finds none."""
     known = [derivation.known_theorem_of(symbol) for symbol in derivation.results if statement.has(symbol)]
     theorems = [theorem for theorem in known if theorem is not None]
     if not known or len(theorems) < len(known):
-        return None
+        return "no theorem of the derivation has a symbol of the statement on its left side"
     goal = Equation(statement.lhs, statement.rhs)
     found = follows(goal, theorems)
-    if found is None or any(states(assumed, goal) for assumed in found.assumptions):
-        return None
+    if found is None:
+        return "the statement does not follow from the theorems of the derivation by algebra"
+    for assumed in found.assumptions:
+        if states(assumed, goal):
+            return f"the assumption {assumed.name!r} is the statement itself; derive it from weaker ones"
     try:
         again = established(found)
-    except Refused:
-        return None
-    return again if again.statement == goal else None
+    except Refused as refused:
+        return f"the kernel refuses its theorem: {refused}"
+    return again if again.statement == goal else "the theorem states it in another form"
 
 
 def states(assumed: Assumption, goal: Equation) -> bool:

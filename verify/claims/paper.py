@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import sympy as sp
 
 from giantsteps.derivations.bounds import symbols as s_bounds
@@ -172,4 +174,6 @@ PAPER = Paper(
     sources=SOURCES,
     errata=ERRATA,
     conventions=CONVENTIONS,
+    pages="giantsteps.reports.built_in.pages",
+    ledger=Path(__file__).parents[2] / "reports" / "ledger.json",
 )

@@ -8,11 +8,18 @@ whose each proof is before it, so that one which takes too long is known.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from giantsteps.verify.export.rocq import Exported, Lemma, quantified
 
+# Files written by hand, the library of Rocq that each requires, and what it shows.
+GAUSSIAN, CERTIFICATE, BY_HAND = "Gaussian", "Certificate", Path(__file__).parent
+OPTIONAL = {
+    GAUSSIAN: ("Coquelicot.Coquelicot", "the laws of averages, from integrals"),
+    CERTIFICATE: ("Interval.Tactic", "E[z tanh z] over [-8, 8], to 1e-8"),
+}
 BASE, PART, SLIPS, ASKED, UNPROVED = "Base", "Lemmas", "Slips", "Asked", "unproved"
 # What Rocq says before a proof, and of one that took too long.
 AT, LATE = "at", "late"
@@ -34,8 +41,8 @@ class File:
     asked: tuple[tuple[str, ...], ...] = ()
 
 
-def files(export: Exported) -> tuple[File, ...]:
-    """All files, those that others require first."""
+def files(export: Exported, available: Container[str] = ()) -> tuple[File, ...]:
+    """All files, those that others require first; averages are defined if the file that does so is available."""
     parts = {f"{PART}_{k:03d}": lemmas for k, lemmas in enumerate(_parts(export), start=1)}
     homes: dict[str, list[str]] = {}
     for module, lemmas in parts.items():
@@ -44,7 +51,12 @@ def files(export: Exported) -> tuple[File, ...]:
     home = {lemma.name: module for module, lemmas in parts.items() for lemma in lemmas}
     says = {name: axiom for lemma in export.lemmas for name, axiom in lemma.axioms.items()}
     shared = "".join(f"Axiom {name} : {says[name]}.\n" for name, modules in homes.items() if len(modules) > 1)
-    found = [File(BASE, f"{export.opening}\nAxiom {UNPROVED} : forall P : Prop, P.\n{shared}")]
+    grounds = GAUSSIAN if GAUSSIAN in available else "Laws"
+    averages = "" if GAUSSIAN in available else "Declare Module Averages : LAWS.\nExport Averages.\n"
+    texts = {m: (BY_HAND / f"{m}.v").read_text(encoding="utf-8") for m in ("Laws", *OPTIONAL)}
+    found = [File(m, text, ("Laws",) if m == GAUSSIAN else ()) for m, text in texts.items()]
+    found += [File("Averages", f"Require Export {grounds}.\n{averages}", (grounds,))]
+    found += [File(BASE, f"{export.opening}\nAxiom {UNPROVED} : forall P : Prop, P.\n{shared}", ("Averages",))]
     for module, lemmas in parts.items():
         own = "".join(f"Axiom {name} : {says[name]}.\n" for name, modules in homes.items() if modules == [module])
         needs = (BASE, *sorted({home[name] for lemma in lemmas for name in lemma.premises} - {module}))

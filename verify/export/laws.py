@@ -169,7 +169,6 @@ Proof.
   intros H P. unfold Rpower.
   refine (slope_same _ _ _ _ (slope_exp _ _ _ (slope_mul _ _ _ _ _ (slope_const e x) (slope_ln _ _ _ H P))) _). ring.
 Qed.
-Axiom slope_of_erf : forall x, Slope erf x (2 * / sqrt PI * exp ((-1) * x ^ 2)).
 Lemma slope_erf f x a w :
   Slope f x a -> exp ((-1) * f x ^ 2) = w -> Slope (fun y => erf (f y)) x (2 * / sqrt PI * w * a).
 Proof. intros H <-. revert H. apply slope_through, slope_of_erf. Qed.

@@ -2,39 +2,21 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
+
 from giantsteps.verify.export.laws import LAWS
 
-# Names of the axioms on averages; Rocq's real numbers have axioms of their own.
-AVERAGE_AXIOMS = (
-    *("E_add", "E_scale", "E_one", "E_monotone", "E_strict", "E_reflect", "E_mean", "E_moment"),
-    *("Exists_add", "Exists_scale", "Exists_const", "Exists_power"),
-)
-SLOPE_AXIOMS = ("slope_of_erf",)
+# Names of the laws of averages and of erf, axioms or lemmas; Rocq's real numbers have axioms of their own.
+LAW_AXIOMS = tuple(re.findall(r"^Axiom (\w+)", (Path(__file__).parent / "Laws.v").read_text("utf-8"), re.MULTILINE))
 REAL_AXIOMS = ("classic", "sig_forall_dec", "sig_not_dec", "functional_extensionality_dep")
 
 _AVERAGES = """\
-(* Theorems of the kernel, one lemma for each. An average E is a positive functional with E 1 = 1, symmetric and with
-   normal moments, one for each variable, that is linear in integrands whose averages exist (and 0 where none exists).
-   A limit is one of real functions, as the variable grows. *)
+(* Theorems of the kernel, one lemma for each. A limit is one of real functions, as the variable grows. *)
 Require Import Reals Lra Lia FunctionalExtensionality.
+Require Export Averages.
 Open Scope R_scope.
 Set Warnings "-all".
-
-Parameter E : (R -> R) -> R.
-Parameter Exists : (R -> R) -> Prop.
-Parameter erf : R -> R.
-Axiom Exists_add : forall f g, Exists f -> Exists g -> Exists (fun z => f z + g z).
-Axiom Exists_scale : forall c f, Exists f -> Exists (fun z => c * f z).
-Axiom Exists_const : forall c, Exists (fun _ => c).
-Axiom Exists_power : forall k, Exists (fun z => z ^ k).
-Axiom E_add : forall f g, Exists f -> Exists g -> E (fun z => f z + g z) = E f + E g.
-Axiom E_scale : forall c f, E (fun z => c * f z) = c * E f.
-Axiom E_one : E (fun _ => 1) = 1.
-Axiom E_monotone : forall f, (forall z, 0 <= f z) -> 0 <= E f.
-Axiom E_strict : forall f, Exists f -> (forall z, 0 < f z) -> 0 < E f.
-Axiom E_reflect : forall f, E (fun z => f (- z)) = E f.
-Axiom E_mean : E (fun z => z) = 0.
-Axiom E_moment : forall k, E (fun z => z ^ S (S k)) = INR (S k) * E (fun z => z ^ k).
 
 Lemma E_ext f g : (forall z, f z = g z) -> E f = E g.
 Proof. intro H. f_equal. extensionality z. apply H. Qed.
@@ -67,8 +49,6 @@ Proof.
   intros F [G H]. split; [apply (Exists_add (fun z => c * f z)); [apply Exists_scale|]; assumption|].
   rewrite (E_add (fun z => c * f z) g), E_scale, H; [reflexivity | apply Exists_scale |]; assumption.
 Qed.
-Lemma E_right c f : E (fun z => c * f z) = c * E f.
-Proof. apply E_scale. Qed.
 Lemma E_left c f : E (fun z => f z * c) = E f * c.
 Proof.
   transitivity (E (fun z => c * f z)); [apply E_ext; intro z; ring | rewrite E_scale; ring].

@@ -17,8 +17,8 @@ from typing import Any, Protocol, runtime_checkable
 
 from giantsteps.derivations.kernel.theorem import Theorem
 from giantsteps.verify.checks.digest import digest
-from giantsteps.verify.export.files import AT, LATE, SLIPS, UNPROVED, files, given_up
-from giantsteps.verify.export.preamble import AVERAGE_AXIOMS, REAL_AXIOMS, SLOPE_AXIOMS
+from giantsteps.verify.export.files import AT, CERTIFICATE, GAUSSIAN, LATE, OPTIONAL, SLIPS, UNPROVED, files, given_up
+from giantsteps.verify.export.preamble import LAW_AXIOMS, REAL_AXIOMS
 from giantsteps.verify.export.rocq import Exported
 from giantsteps.verify.protocol.claim import Claim
 
@@ -26,6 +26,7 @@ LIBRARY, EXPECTED = "Proofs", "expected.json"
 # Processor seconds of one file, and kilobytes: some ten times what the slowest takes, so that only what never ends is
 # given up.
 LIMIT, MEMORY = 600, 8_000_000
+_Printed = Mapping[tuple[str, ...], frozenset[str]]
 MISSING = "coqc is not installed, so that no second kernel looked at the proofs; the Debian package coq has it."
 
 
@@ -73,14 +74,16 @@ def named(found: Mapping[str, tuple[Theorem, ...]]) -> dict[str, Theorem]:
 
 
 def write(export: Exported, found: Mapping[str, tuple[Theorem, ...]], directory: Path) -> tuple[Path, ...]:
-    """The files of lemmas and slips, and what each theorem may rest on."""
-    written = files(export)
+    """The files of lemmas and slips, and what each theorem may rest on, laws of averages if Rocq has no proof here."""
+    missing = [module for module, (library, _) in OPTIONAL.items() if not _has(library)]
+    written = files(export, OPTIONAL.keys() - missing)
     for file in written:
         path = directory / f"{file.module}.v"
         if not path.is_file() or path.read_text(encoding="utf-8") != file.text:  # what is as it was is not asked again
             path.write_text(file.text, encoding="utf-8")
     document = {
-        "files": {file.module: file.requires for file in written},
+        "files": {file.module: file.requires for file in written if file.module not in missing},
+        "laws": LAW_AXIOMS if GAUSSIAN in missing else (),
         "asked": {file.module: file.asked for file in written if file.asked},
         "axioms": {name: sorted(axioms) for name, axioms in export.expected.items()},
         "theorems": export.theorems,
@@ -102,6 +105,12 @@ def expected(directory: Path) -> dict[str, Any]:
 def installed() -> bool:
     """Whether Rocq can be asked."""
     return shutil.which("coqc") is not None
+
+
+def _has(library: str) -> bool:
+    """Whether Rocq finds a library."""
+    command = ["coqtop", "-q", "-batch", "-load-vernac-object", library]
+    return installed() and _asked(command, Path()).returncode == 0
 
 
 def version() -> str:
@@ -129,7 +138,7 @@ def check(
         done(module)
 
     compile_all(directory, lemmas, told)
-    _again(directory, lemmas)
+    _again(directory, [module for module in lemmas if module != CERTIFICATE])  # whose intervals take it minutes
     compile_all(directory, slips, done, frozenset(lemmas))
     late = {module: _names(LATE, directory, module) for module in written["files"]}
     return Checked(
@@ -147,7 +156,7 @@ def _chapter(directory: Path, written: Mapping[str, Any], module: str) -> Checke
     questions = [tuple(names) for names in written["asked"][module]]
     said = assumptions((directory / f"{module}.out").read_text(encoding="utf-8"))
     found = dict(zip(questions, said, strict=True))
-    compare(found, written["axioms"])
+    compare(found, written["axioms"], written["laws"])
     lacking = {name for below in _below(module, written["files"]) for name in _names(UNPROVED, directory, below)}
     for lemma, premises in written["premises"].items():  # premises stand before what follows from them
         if lacking.intersection(premises):
@@ -274,11 +283,11 @@ def _axioms(block: str) -> Iterable[str]:
             yield name.strip().rpartition(".")[2]
 
 
-def compare(found: Mapping[tuple[str, ...], frozenset[str]], expected: Mapping[str, Iterable[str]]) -> None:
+def compare(found: _Printed, expected: Mapping[str, Iterable[str]], laws: Iterable[str] = LAW_AXIOMS) -> None:
     """Raises Differs unless theorems together rest on just the axioms expected of each, or on no others where one is
-    not proved; signs of symbols, the laws of averages and the real numbers may be among them.
+    not proved; signs of symbols, those laws of averages and the real numbers may be among them.
     """
-    free = {*AVERAGE_AXIOMS, *SLOPE_AXIOMS, *REAL_AXIOMS, UNPROVED}
+    free = {*laws, *REAL_AXIOMS, UNPROVED}
     for names, printed in found.items():
         axioms = frozenset().union(*(expected[name] for name in names))
         others = {a for a in printed if not a.startswith("sign_") and a not in free}

@@ -18,6 +18,7 @@ from giantsteps.verify.protocol.claim import PROFILES, Claim, Role
 from giantsteps.verify.protocol.evidence import Evidence, Outcome
 from giantsteps.verify.protocol.order import claims_of, collected
 from giantsteps.verify.protocol.paper import Erratum, Paper
+from giantsteps.verify.protocol.papers import examining
 from giantsteps.verify.protocol.verdict import Verdict, decide
 
 
@@ -110,8 +111,11 @@ def _evidence(
 ) -> tuple[tuple[str, tuple[Evidence, ...]], ...]:
     """What the checks of the wanted claims of one module find; one unit of parallel work."""
     profile = PROFILES[profile_name]
-    chosen = (claim for claim in claims_of(module) if claim.id in wanted)
-    return tuple((claim.id, tuple(check.run(claim, profile, paper) for check in claim.checks)) for claim in chosen)
+    found = []
+    for claim in (claim for claim in claims_of(module) if claim.id in wanted):
+        with examining(claim.id, paper):
+            found.append((claim.id, tuple(check.run(claim, profile, paper) for check in claim.checks)))
+    return tuple(found)
 
 
 def _entry(claim: Claim, evidence: tuple[Evidence, ...]) -> Entry:

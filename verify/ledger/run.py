@@ -18,6 +18,7 @@ from giantsteps.verify.protocol.claim import PROFILES, Check, Claim, Kind, Mutan
 from giantsteps.verify.protocol.evidence import OF_A_THEOREM, Evidence, Outcome, Proof
 from giantsteps.verify.protocol.order import LedgerError, claims_of, collected, ordered
 from giantsteps.verify.protocol.paper import Paper, given_words
+from giantsteps.verify.protocol.papers import examining
 from giantsteps.verify.protocol.power import WEIGHED, MutantResult, Power, power, weighed
 from giantsteps.verify.protocol.verdict import Verdict, decide, on_trial, weakest
 
@@ -110,7 +111,8 @@ def examine(claim: Claim, profile_name: str, paper: Paper, seed: int = 0) -> Exa
     drawn afresh.
     """
     profile = replace(PROFILES[profile_name], seed=seed)
-    evidence = tuple(check.run(claim, profile, paper) for check in claim.checks)
+    with examining(claim.id, paper):
+        evidence = tuple(check.run(claim, profile, paper) for check in claim.checks)
     verdict = decide(claim.kind, evidence)
     tried = {e.check for e in on_trial(claim.kind, evidence)}
     checks = [check for check in claim.checks if check.name in tried]
@@ -161,7 +163,7 @@ class Beside:
     ``unit`` runs a named unit of work, or has what it made before.
     """
 
-    ask: Callable[[str, Mapping[str, Examined]], Any]
+    ask: Callable[[str, Mapping[str, Examined], Paper], Any]
     answers: dict[str, Any] = field(default_factory=dict)
     unit: Callable[..., Any] = _made
 
@@ -171,14 +173,14 @@ def examine_module(
     profile_name: str,
     ids: frozenset[str],
     paper: Paper,
-    ask: Callable[[str, Mapping[str, Examined]], Any] | None = None,
+    ask: Callable[[str, Mapping[str, Examined], Paper], Any] | None = None,
     seed: int = 0,
 ) -> tuple[list[tuple[str, Examined]], Any]:
     """Examine the claims of one module that are among ``ids``, and ask of it what is asked beside; one unit of parallel
     work.
     """
     found = [(c.id, examine(c, profile_name, paper, seed)) for c in claims_of(module) if c.id in ids]
-    return found, ask(module, dict(found)) if ask is not None else None
+    return found, ask(module, dict(found), paper) if ask is not None else None
 
 
 def run(

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
+from pathlib import Path
 
 import sympy as sp
 
@@ -110,7 +111,11 @@ class Paper:
       normal variables of which a function may be taken for its mean;
     - ``modules``: where the claims are stated, in the order of the paper; ``chapters``: in which they stand together;
     - ``sources``: all documents that claims come from; ``errata``: what they print wrong; ``conventions``: what they
-      normalise, name or read in another way, and readings that no source prints.
+      normalise, name or read in another way, and readings that no source prints;
+    - ``about``: a paragraph for the first page of the report; ``pages``: the module whose ``PAGES`` say what the report
+      has beside the claims (`giantsteps.reports.page.pages`), if any;
+    - ``ledger``: the JSON file that `giantsteps report` refreshes and `--check` compares with, if any;
+    - ``module``: what `--paper` was given to find it; empty for the built-in paper.
 
     Raises GlyphError for two symbols of one name and PaperError for a growing symbol that the glossary does not have,
     an unnamed paper or an erratum or convention that stands twice.
@@ -128,6 +133,10 @@ class Paper:
     conventions: tuple[Erratum, ...] = ()
     exchanged: tuple[tuple[sp.Symbol, sp.Symbol], ...] = ()
     averaged: frozenset[sp.Symbol] = frozenset()
+    about: str = ""
+    pages: str = ""
+    ledger: Path | None = None
+    module: str = ""
 
     def __post_init__(self) -> None:
         _once("symbols", (entry.symbol.name for entry in self.symbols), GlyphError)
@@ -141,7 +150,17 @@ class Paper:
         if unknown:
             raise PaperError(f"{self.name}: not in its glossary: {', '.join(sorted(unknown))}")
         if self.name not in {source.name for source in self.sources}:
-            raise PaperError(f"{self.name!r} is none of its sources")
+            raise PaperError(f"{self.name!r} is none of its sources; add Document({self.name!r}, title, details)")
+
+    @property
+    def document(self) -> Document:
+        """The source that has its name."""
+        return next(source for source in self.sources if source.name == self.name)
+
+    @property
+    def option(self) -> str:
+        """What names this paper in a command line: " --paper MODULE", empty for the built-in paper."""
+        return f" --paper {self.module}" if self.module else ""
 
 
 def _once(what: str, names: Iterable[str], error: type[Exception]) -> None:

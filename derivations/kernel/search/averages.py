@@ -15,7 +15,9 @@ from giantsteps.derivations.kernel.statements import sides
 from giantsteps.derivations.kernel.terms import positive
 from giantsteps.derivations.kernel.theorem import Theorem
 from giantsteps.derivations.language.expectation import Expectation
-from giantsteps.derivations.language.symbols import z
+
+# The standard normal variable that an average over one variable is written with.
+z = sp.Symbol("z", real=True)
 
 
 @lru_cache(maxsize=4096)

@@ -16,7 +16,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -27,7 +27,7 @@ from giantsteps.numerics.models.documents import ORDER_PARAMETERS, WIDTH, finite
 from giantsteps.numerics.models.given import model_of
 from giantsteps.numerics.models.model import LARGEST, SMALLEST, Model, ModelError, check_changes
 from giantsteps.numerics.models.notebook import ShownGrid
-from giantsteps.numerics.models.solution import Overlaps
+from giantsteps.numerics.models.solution import Overlaps, Solution
 from giantsteps.numerics.saddle_point.finite_width import checked_width
 from giantsteps.numerics.saddle_point.level import (
     MOST_REFINEMENTS,
@@ -55,10 +55,12 @@ from giantsteps.numerics.saddle_point.one_group.grids import (
     array_of,
     check_model,
     families_of,
+    point_of,
     shape_of,
 )
 from giantsteps.numerics.saddle_point.profile import OneGroupTable, profile
 from giantsteps.numerics.saddle_point.ridgeless import extra_reach
+from giantsteps.numerics.saddle_point.solve import solve
 
 # Points at work together: many, for a call of NumPy to be worth its while.
 _AT_ONCE = 8192
@@ -149,6 +151,10 @@ class BatchSolution(Overlaps, ShownGrid):
         rows[:, np.isnan(self.test_error.ravel())] = np.nan
         test, training, estimate = (row.reshape(self.shape) for row in rows)
         return BatchAtWidth(checked, test, training, estimate)
+
+    def __getitem__(self, place: int | tuple[int, ...]) -> Solution:
+        """The solution at one point, by `solve`. Raises IndexError for a part of the grid, ModelError out of range."""
+        return solve(cast(Model, self.model).changed(**point_of(self.given, self.shape, place)))
 
     def to_dict(self) -> dict[str, Any]:
         """As `Solution.to_dict`, with lists nested as the grid is in place of numbers."""
@@ -331,8 +337,7 @@ def solve_families(models: Sequence[Model]) -> Iterator[tuple[list[int], BatchSo
         try:
             rows, moved, family = _solved_family(members[0], columns, slice(None), 0)
         except ModelError:
-            # One by one, each of them says why.
-            continue
+            continue  # one by one, each of them says why
         count, every = len(places), np.ones(len(places), dtype=bool)
         yield places, _judged(rows, moved, every, (), (family,), (count,), members[0].unequal_norms)
 
@@ -340,8 +345,7 @@ def solve_families(models: Sequence[Model]) -> Iterator[tuple[list[int], BatchSo
 def solve_together(models: Sequence[Model], width: float) -> dict[int, list[float]]:
     """The numbers NUMBERS and, at the width, AT_WIDTH of the points that `solve_families` solved, by place in `models`.
 
-    Where the rows differ in norm chi follows them.
-    Points that did not converge are left out.
+    Where the rows differ in norm chi follows them. Points that did not converge are left out.
     """
     found: dict[int, list[float]] = {}
     for places, batch in solve_families(models):

@@ -43,6 +43,16 @@ def shape_of(columns: Mapping[str, Array]) -> tuple[int, ...]:
         ) from None
 
 
+def point_of(columns: Mapping[str, Array], shape: tuple[int, ...], place: int | tuple[int, ...]) -> dict[str, float]:
+    """The parameters at one point. Raises IndexError for slices, another number of indices and outside the grid."""
+    indices = place if isinstance(place, tuple) else (place,)
+    if len(indices) != len(shape) or not all(isinstance(k, int | np.integer) for k in indices):
+        raise IndexError(
+            f"a grid of the shape {shape} takes {len(shape)} whole numbers as indices; for parts use sel()"
+        )
+    return {name: float(np.broadcast_to(column, shape)[indices]) for name, column in columns.items()}
+
+
 def check_model(model: Model) -> None:
     """Raises ModelError for a model that a batch does not support."""
     square_only(model, "a batch")

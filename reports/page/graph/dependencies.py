@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from giantsteps.verify.ledger.run import Entry, Ledger
@@ -76,14 +76,7 @@ def links(ledger: Ledger) -> Counter[tuple[str, str]]:
     )
 
 
-def is_headline(entry: Entry) -> bool:
-    """Result 3.1, the errors, and the bounds, in the form that is derived here."""
-    id_ = entry.claim.id
-    named = id_.startswith(("result-3-1.", "bounds.")) or id_.endswith((".test-error", ".training-error"))
-    return named and entry.claim.role is Role.OURS
-
-
-def headlines(ledger: Ledger) -> tuple[Headline, ...]:
+def headlines(ledger: Ledger, is_headline: Callable[[Entry], bool]) -> tuple[Headline, ...]:
     """The headline results with what is beneath each, in the order of the ledger."""
     entries = {entry.claim.id: entry for entry in ledger.entries}
     # What stands beneath a claim is written out once on the page: results have most of it in common.

@@ -9,7 +9,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from giantsteps.numerics.bounds.best import Best, best
+from giantsteps.numerics.bounds.best import best
+from giantsteps.numerics.bounds.results import Best
 from giantsteps.numerics.models.network import Network
 from giantsteps.numerics.saddle_point.ridge import solve
 from giantsteps.reports.command_line.console import estimate_text

@@ -11,7 +11,8 @@ import pytest
 from scipy.optimize import minimize
 
 from giantsteps.derivations.activations.activation import activation
-from giantsteps.numerics.bounds.any_loss import best_ridge_of_loss, least_loss, loss_bounds
+from giantsteps.numerics.bounds.any_loss import least_loss, loss_bounds
+from giantsteps.numerics.bounds.best import best
 from giantsteps.numerics.bounds.ridge import bounds
 from giantsteps.numerics.bounds.split_panels import Array
 from giantsteps.numerics.gaussian.coefficients import conditional_coefficients
@@ -151,21 +152,15 @@ def test_a_readout_without_means_predicts_nothing_at_infinite_ridge() -> None:
     ids=["a dip of 1e-4 of the loss", "kinks"],
 )  # fmt: skip
 def test_no_ridge_near_the_best_one_does_better(given: Model) -> None:
-    found = best_ridge_of_loss(given)
+    found = best(given, over="ridge")
     assert found.converged
-    near = [solve(given.changed(ridge=found.ridge * factor)) for factor in np.geomspace(0.5, 2.0, 9)]
+    near = [solve(given.changed(ridge=found.values["ridge"] * factor)) for factor in np.geomspace(0.5, 2.0, 9)]
     for solution in near:
         assert solution.test_error >= found.test_error - found.error_estimate - solution.error_estimate
     # Beyond the share of the ridge to which it is searched for, by a parabola through its neighbours.
     least = np.polynomial.Polynomial.fit(np.linspace(-1.0, 1.0, 9), [s.test_error for s in near], 6).deriv().roots()
     real = least[np.abs(least.imag) < 1e-9].real
     assert np.min(np.abs(real)) * math.log(2.0) < 0.02
-
-
-def test_the_best_ridge_of_the_square_loss_is_the_known_one() -> None:
-    found = best_ridge_of_loss(model())
-    assert found.ridge == pytest.approx(0.152000, rel=0.02)
-    assert found.test_error == pytest.approx(solve(model(ridge=0.152000)).test_error, rel=1e-6)
 
 
 def test_what_is_not_built_says_so() -> None:

@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 
 from giantsteps.derivations.activations.activation import activation
+from giantsteps.numerics.bounds.best import best
 from giantsteps.numerics.bounds.infinite_ridge import slope_at_infinity
-from giantsteps.numerics.bounds.ridge import best_ridge, bounds
+from giantsteps.numerics.bounds.ridge import bounds
 from giantsteps.numerics.models.model import Model, ReadoutGroup
 from giantsteps.numerics.saddle_point.profile import profile
 from giantsteps.numerics.saddle_point.ridge import solve
@@ -36,15 +37,15 @@ def drawn(index: int) -> Model:
 
 
 def beaten_by(model: Model) -> list[tuple[float, float]]:
-    """The ridges of a coarse scan of 1e-10 to 1e16 that do better than `best_ridge`, beyond both estimates."""
-    best = best_ridge(model)
-    assert best.converged
+    """The ridges of a coarse scan of 1e-10 to 1e16 that do better than the best one, beyond both estimates."""
+    least = best(model, over="ridge")
+    assert least.converged
     found = []
     for ridge in 10.0 ** np.arange(-10.0, 16.5, 0.5):
-        if best.at_zero and ridge < best.ridge:
+        if least.at_end and ridge < least.values["ridge"]:
             continue
         solution = solve(model.changed(ridge=float(ridge)))
-        gain = best.test_error - solution.test_error - best.error_estimate - solution.error_estimate
+        gain = least.test_error - solution.test_error - least.error_estimate - solution.error_estimate
         if solution.converged and gain > 0.0:
             found.append((float(ridge), gain))
     return found
@@ -56,7 +57,7 @@ def test_a_finite_ridge_beyond_the_scan_is_found() -> None:
         activation("he3"), activation("Max(z, 0)"), alpha=0.12004917540078847, beta=2.161758993510773, ridge=1.0,
         noise=0.1, spike=-1.868596060643224, bulk=0.1533886124792556, alignment=0.999,
     )  # fmt: skip
-    assert not best_ridge(model).at_infinity
+    assert math.isfinite(best(model, over="ridge").values["ridge"])
     assert beaten_by(model) == []
 
 
@@ -103,11 +104,11 @@ def test_the_error_falls_from_its_limit_at_the_rate_of_the_slope(model: Model) -
 
 def test_infinity_is_best_where_nothing_can_follow_the_target() -> None:
     odd_and_even = Model(activation("tanh"), activation("he2"), 1.5, 1.0, 1.0, spike=1.0, bulk=1.0, alignment=0.8)
-    assert best_ridge(odd_and_even).at_infinity
+    assert math.isinf(best(odd_and_even, over="ridge").values["ridge"])
     # The least asymmetry changes that, at a ridge that no scan reaches.
     leaning = Model(
         activation("tanh"), activation("he2(z) + z/10**5"), 1.5, 1.0, 1.0, spike=0.0, bulk=1.0, alignment=0.8
     )  # fmt: skip
-    best = best_ridge(leaning)
-    assert 1e6 < best.ridge < math.inf
-    assert best.test_error <= bounds(leaning).upper
+    found = best(leaning, over="ridge")
+    assert 1e6 < found.values["ridge"] < math.inf
+    assert found.test_error <= bounds(leaning).upper

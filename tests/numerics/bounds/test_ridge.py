@@ -10,8 +10,9 @@ import pytest
 from scipy.integrate import quad
 
 from giantsteps.derivations.activations.activation import activation
+from giantsteps.numerics.bounds.best import best
 from giantsteps.numerics.bounds.best_rate import best_bounds
-from giantsteps.numerics.bounds.ridge import best_ridge, bounds, lower_bound, upper_bound
+from giantsteps.numerics.bounds.ridge import bounds, lower_bound, upper_bound
 from giantsteps.numerics.models.model import Model, ReadoutGroup
 from giantsteps.numerics.saddle_point.ridge import solve
 
@@ -33,9 +34,9 @@ def test_perfect_learning_of_erf_by_erf() -> None:
     model = _model("erf", "erf", spike=math.sqrt(3.0), alignment=1.0)
     assert upper_bound(model) < 1e-28
     # The minimum is quadratic: the spike is found to the square root of what rounding leaves.
-    best = best_bounds(model, "spike")
-    assert best.upper.at == pytest.approx(math.sqrt(3.0), abs=1e-6)
-    assert best.lower.bound < 1e-14
+    spike = best_bounds(model, "spike")
+    assert spike.upper.at == pytest.approx(math.sqrt(3.0), abs=1e-6)
+    assert spike.lower.bound < 1e-14
 
 
 def test_two_minima_in_the_ridge_are_both_found() -> None:
@@ -43,19 +44,19 @@ def test_two_minima_in_the_ridge_are_both_found() -> None:
         "relu", "relu", alpha=3.256, beta=1.562, spike=2.029, bulk=1.243,
         alignment=1.0, readout=(ReadoutGroup(bias=0.7),)
     )  # fmt: skip
-    best = best_ridge(model)
-    assert len(best.minima) == 2
-    assert best.test_error == min(dip.error for dip in best.minima)
-    for dip in best.minima:
-        around = [solve(model.changed(ridge=dip.at * factor)).test_error for factor in (0.98, 1.0, 1.02)]
+    found = best(model, over="ridge")
+    assert len(found.minima) == 2
+    assert found.test_error == min(error for _, error in found.minima)
+    for place, _ in found.minima:
+        around = [solve(model.changed(ridge=place["ridge"] * factor)).test_error for factor in (0.98, 1.0, 1.02)]
         assert around[1] < min(around[0], around[2])
 
 
 def test_the_best_ridge_may_be_infinite() -> None:
     # Without a spike and with an odd student, an even target cannot be learned: anything but zero is worse.
-    best = best_ridge(_model("tanh", "he(2, z)", spike=0.0))
-    assert best.at_infinity
-    assert best.test_error == pytest.approx(2.0, rel=1e-12)
+    found = best(_model("tanh", "he(2, z)", spike=0.0), over="ridge")
+    assert math.isinf(found.values["ridge"])
+    assert found.test_error == pytest.approx(2.0, rel=1e-12)
 
 
 def test_a_best_ridge_is_measured_in_the_square_of_the_features() -> None:
@@ -63,7 +64,7 @@ def test_a_best_ridge_is_measured_in_the_square_of_the_features() -> None:
         Model(f"{k}*tanh(z)", "sin", alpha=2.0, beta=1.0, ridge=1.0, noise=0.3, spike=1.0, bulk=1.0, alignment=0.8)
         for k in (1, 1000)
     ]
-    one, other = (best_ridge(model).ridge for model in scaled)
+    one, other = (best(model, over="ridge").values["ridge"] for model in scaled)
     assert other == pytest.approx(1e6 * one, rel=1e-9)
 
 
@@ -83,7 +84,7 @@ def test_bounds_of_a_steep_target_are_resolved() -> None:
     assert found.converged
     # 120 Hermite nodes give mu0 of tanh to about 1e-8.
     assert found.upper == pytest.approx(expected, abs=1e-7)
-    assert best_ridge(model).converged
+    assert best(model, over="ridge").converged
 
 
 @pytest.mark.parametrize("steepness", [3, 5, 8])

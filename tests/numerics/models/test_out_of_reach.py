@@ -46,4 +46,4 @@ def test_the_best_ridge_of_noise_alone_is_infinite_without_a_warning() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         best = bounds(Model.from_gradient_step("abs", "relu(Min(z, -1))", bulk_model="isotropic", **step)).best_ridge()  # type: ignore[arg-type]
-    assert best.ridge == math.inf
+    assert best.values["ridge"] == math.inf

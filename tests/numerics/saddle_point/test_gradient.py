@@ -80,6 +80,19 @@ def test_gradients_agree_with_differences_of_solutions(seed: int, kind: str) -> 
         assert found.error_estimate <= 1e-6 * abs(expected) + 1e6 * solution.error_estimate + 1e-9, (model, name)
 
 
+@pytest.mark.parametrize(("loss", "target"), [("logistic", "sign"), ("huber:0.77", "erf"), ("absolute", "erf")])
+@pytest.mark.parametrize("readout", [UNIFORM, (ReadoutGroup(0.7, 0.5, 1.3), ReadoutGroup(-0.1, 0.5, 0.7, 0.6))])
+def test_gradients_of_other_losses_hold_where_the_output_has_little_variance(
+    loss: str, target: str, readout: tuple[ReadoutGroup, ...]
+) -> None:
+    numbers: dict[str, Any] = {"spike": 1.0, "bulk": 1.0, "alignment": 0.8, "loss": loss, "readout": readout}
+    model = Model("tanh", target, 1.5, 1.6, 10.0, **numbers)
+    found = giantsteps.solve(model).gradient("ridge")["ridge"]
+    expected, uncertain = _richardson(model, "ridge")
+    assert abs(found.value - expected) <= found.error_estimate + uncertain
+    assert found.error_estimate <= 1e-5 * abs(expected)
+
+
 def test_a_gradient_without_names_has_every_number_of_the_model() -> None:
     given = Model("tanh", "sin", 1.5, 1.0, 0.1, noise=0.2, spike=1.0, bulk=1.0, alignment=0.8)
     found = giantsteps.solve(given).gradient()

@@ -17,6 +17,8 @@ from giantsteps.verify.protocol.verdict import Verdict
 from tests.shared.command_line import document, outcome
 from tests.shared.report_page import toy_ledger
 
+LEDGER = committed() or {}
+
 
 def test_claims_lists_statements_without_running_anything(capfd: pytest.CaptureFixture[str]) -> None:
     found = document(capfd, ["claims"])
@@ -34,16 +36,16 @@ def test_one_claim_is_what_the_committed_ledger_says() -> None:
     """Key by key and in the same order; what only begins an id is looked for among all claims."""
     known = all_claims()
     for claim in (known[0], known[len(known) // 2], known[-1]):
-        (recorded,), (built,) = on_record(claim.id) or [], with_verdicts([claim])
+        (recorded,), (built,) = on_record(claim.id, LEDGER) or [], with_verdicts([claim], LEDGER)
         assert list(recorded.items()) == list(built.items())
-    assert on_record("result-3-1") is None
+    assert on_record("result-3-1", LEDGER) is None
 
 
 def test_a_changed_statement_loses_its_recorded_verdict() -> None:
     kept, other = all_claims()[:2]
-    assert with_verdicts([kept])[0]["verdict"] != "UNTESTED"
+    assert with_verdicts([kept], LEDGER)[0]["verdict"] != "UNTESTED"
     changed = replace(kept, statement=other.statement)
-    assert with_verdicts([changed])[0]["verdict"] == "UNTESTED"
+    assert with_verdicts([changed], LEDGER)[0]["verdict"] == "UNTESTED"
 
 
 def test_ids_may_be_cut_short(capfd: pytest.CaptureFixture[str]) -> None:
@@ -102,7 +104,7 @@ def test_errata_takes_an_id_or_its_beginning_and_shows_both_forms(capfd: pytest.
 
 
 def test_the_assumptions_of_theorems_are_listed(capfd: pytest.CaptureFixture[str]) -> None:
-    known = (committed() or {})["leaves"]
+    known = LEDGER["leaves"]
     assert document(capfd, ["claims", "--leaves"])["leaves"] == known
     of_one = document(capfd, ["claims", "--leaves", "result-3-3"])["leaves"]
     assert 0 < len(of_one) < len(known)

@@ -10,10 +10,10 @@ import pytest
 from html5lib import HTMLParser
 from markupsafe import Markup, escape
 
+from giantsteps.reports.built_in.results import RESULTS
 from giantsteps.reports.measurements import experiments, measured_networks, network_trial
 from giantsteps.reports.measurements.study import Study
 from giantsteps.reports.page.claims import address
-from giantsteps.reports.page.results import RESULTS
 from giantsteps.reports.page.site import PAGE_BYTES, SiteError, packed
 from giantsteps.reports.text.anchors import anchor
 from giantsteps.reports.text.documents import Document, Section

@@ -24,7 +24,7 @@ OWED = (("the first",), (), (), ("the second", "the third"), ("the fourth",))
 
 
 def test_each_step_is_shown_with_its_own_obligations() -> None:
-    found = describe(Derivation("a derivation", "nowhere", *STEPS, results={x: sp.Integer(1)}))
+    found = describe(Derivation("a derivation", "nowhere", *STEPS, results={x: sp.Integer(1)}), ())
     assert [step.reason for step in found.steps] == [step.reason for step in STEPS]
     assert [step.formula for step in found.steps] == [latex(step.statement) for step in STEPS]
     for shown, owed, step in zip(found.steps, OWED, STEPS, strict=True):

@@ -33,10 +33,10 @@ def ledger() -> Ledger:
 
 
 def test_the_ledger_is_the_same_file_every_time(tmp_path: Path) -> None:
-    derivations = [describe(toy.derivation())]
-    first = write(Material(ledger(), derivations, PAPER.symbols, toy_studies()), tmp_path / "a")
+    derivations = [describe(toy.derivation(), PAPER.symbols)]
+    first = write(Material(ledger(), derivations, PAPER, toy_studies()), tmp_path / "a")
     toy_ledger.cache_clear()
-    second = write(Material(ledger(), derivations, PAPER.symbols, toy_studies()), tmp_path / "b")
+    second = write(Material(ledger(), derivations, PAPER, toy_studies()), tmp_path / "b")
     names = [p.name for p in first.files]
     assert names[0] == "index.html"
     assert names[-1] == "ledger.json.xz"
@@ -58,10 +58,10 @@ def test_files_are_written_all_or_none(tmp_path: Path) -> None:
 
 
 def test_pages_that_a_report_no_longer_has_are_removed_and_nothing_else(tmp_path: Path) -> None:
-    written = write(Material(ledger(), [], PAPER.symbols), tmp_path)
+    written = write(Material(ledger(), [], PAPER), tmp_path)
     (tmp_path / "claims-old.html").write_bytes((tmp_path / "index.html").read_bytes())
     (tmp_path / "mine.html").write_text("<!DOCTYPE html><title>mine</title>", encoding="utf-8")
-    write(Material(ledger(), [], PAPER.symbols), tmp_path)
+    write(Material(ledger(), [], PAPER), tmp_path)
     assert {p for p in tmp_path.rglob("*") if p.is_file()} == {*written.files, tmp_path / "mine.html"}
 
 

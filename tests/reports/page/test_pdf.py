@@ -15,7 +15,7 @@ from giantsteps.derivations.language.glossary import Entry as Symbol
 from giantsteps.reports.page.build import write
 from giantsteps.reports.page.described import describe
 from giantsteps.reports.page.material import Material
-from giantsteps.reports.page.pdf import NAME, sources, typeset
+from giantsteps.reports.page.pdf import sources, typeset
 from giantsteps.reports.text.mathematics import mathml
 from giantsteps.reports.text.typst_markup import displayed
 from giantsteps.verify.claims.paper import PAPER
@@ -23,7 +23,7 @@ from giantsteps.verify.ledger.run import Ledger
 from giantsteps.verify.protocol.claim import Role
 from giantsteps.verify.protocol.verdict import Verdict
 from tests.shared import toy
-from tests.shared.report_page import entry, toy_ledger, toy_studies
+from tests.shared.report_page import entry, toy_ledger, toy_studies, with_symbols
 
 
 @cache
@@ -34,12 +34,12 @@ def material() -> Material:
     symbols = tuple(Symbol(one, "a letter", "") for one in toy.claim().statement.free_symbols)
     # Of another profile than the committed ledger, which is not to be refreshed.
     ledger = Ledger("ci", (*toy_ledger().entries, ours, printed))
-    return Material(ledger, [describe(toy.derivation())], symbols, toy_studies()[:1])
+    return Material(ledger, [describe(toy.derivation(), symbols)], with_symbols(*symbols), toy_studies()[:1])
 
 
 def test_the_document_stands_beside_the_pages_and_is_linked_where_it_is(tmp_path: Path) -> None:
-    given = replace(material(), studies=(), glossary=PAPER.symbols)
-    with_it = {path.name for path in write(replace(given, document=NAME), tmp_path).files}
+    given = replace(material(), studies=(), paper=PAPER)
+    with_it = {path.name for path in write(replace(given, document="giantsteps.pdf"), tmp_path).files}
     assert (tmp_path / "giantsteps.pdf").read_bytes().startswith(b"%PDF-")
     assert 'href="giantsteps.pdf"' in (tmp_path / "index.html").read_text(encoding="utf-8")
     without = {path.name for path in write(given, tmp_path).files}

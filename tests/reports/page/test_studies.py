@@ -6,9 +6,10 @@ import re
 from importlib.util import find_spec
 from pathlib import Path
 
+from giantsteps.reports.built_in.studies import ALSO, STUDIES
 from giantsteps.reports.measurements.experiments import Measurement
 from giantsteps.reports.measurements.study import Study, command
-from giantsteps.reports.page.studies import ALSO, STUDIES, figure_places, found_at
+from giantsteps.reports.page.studies import figure_places, found_at
 
 ROOT = Path(__file__).parents[3]
 
@@ -21,7 +22,7 @@ def test_every_study_of_the_report_is_where_the_list_says() -> None:
 
 def test_the_figures_of_the_paper_are_listed_in_their_order() -> None:
     titles = {"width": "Wide", "figure_6": "Figure 6: letters", "figure_2": "Figure 2: batches", "speed": "Speed: all"}
-    found = figure_places([Study(slug, title, ()) for slug, title in titles.items()])
+    found = figure_places([Study(slug, title, ()) for slug, title in titles.items()], ALSO)
     assert found == [
         ("Figure 2", "batches", "study-figure-2"), ("Figure 5", "Wide", "study-width"),
         ("Figure 6", "letters", "study-figure-6"),

@@ -5,7 +5,10 @@ from __future__ import annotations
 import dataclasses
 
 from giantsteps.reports.measurements.study import Study
-from giantsteps.reports.page.trust import Measure, measures
+from giantsteps.reports.page.material import Material
+from giantsteps.reports.page.pages import Measure
+from giantsteps.reports.page.trust import measures
+from giantsteps.verify.claims.paper import PAPER
 from giantsteps.verify.ledger.run import Entry, Ledger
 from giantsteps.verify.protocol.evidence import FiniteSize, Outcome
 from giantsteps.verify.protocol.power import MutantResult, Power
@@ -15,7 +18,7 @@ from tests.shared.toy import LIMIT
 
 
 def found(title: str, ledger: Ledger, *studies: Study) -> Measure:
-    (one,) = (measure for measure in measures(ledger, studies) if measure.title == title)
+    (one,) = (measure for measure in measures(Material(ledger, (), PAPER, studies)) if measure.title == title)
     return one
 
 
@@ -46,7 +49,7 @@ def test_claims_by_numbers_stand_with_their_score_the_weakest_first() -> None:
 
 
 def test_every_measure_names_its_command_or_says_that_nothing_was_measured() -> None:
-    for measure in measures(toy_ledger(), ()):
+    for measure in measures(Material(toy_ledger(), (), PAPER)):
         assert measure.command or "not installed here" in measure.text, measure.title
 
 

@@ -14,7 +14,8 @@ import pytest
 
 from benchmarks.run import four_groups
 from benchmarks.speed import baseline, solver_speed
-from giantsteps.numerics.bounds.ridge import best_ridge, bounds, upper_bound
+from giantsteps.numerics.bounds.best import best
+from giantsteps.numerics.bounds.ridge import bounds, upper_bound
 from giantsteps.numerics.bulk.network import NetworkBulk
 from giantsteps.numerics.bulk.network_law import network_law
 from giantsteps.numerics.bulk.overlapping_bulk import TurnedEquivalent
@@ -161,13 +162,13 @@ def test_perfect_learning_is_at_the_rate_that_makes_mu0_the_target() -> None:
 
 
 def test_the_relu_model_has_two_minima() -> None:
-    first, second = best_ridge(TWO_MINIMA).minima
-    assert first.error > upper_bound(TWO_MINIMA) > second.error
+    first, second = best(TWO_MINIMA, over="ridge").minima
+    assert first[1] > upper_bound(TWO_MINIMA) > second[1]
     # The barrier between them is shallow, and near the first one.
-    assert solve(TWO_MINIMA.changed(ridge=2.0 * first.at)).test_error > first.error + 3e-5
-    for minimum in (first, second):
+    assert solve(TWO_MINIMA.changed(ridge=2.0 * first[0]["ridge"])).test_error > first[1] + 3e-5
+    for place, error in (first, second):
         for factor in (0.9, 1.1):
-            assert solve(TWO_MINIMA.changed(ridge=minimum.at * factor)).test_error > minimum.error
+            assert solve(TWO_MINIMA.changed(ridge=place["ridge"] * factor)).test_error > error
 
 
 def test_the_scan_of_best_ridges_meets_itself_again() -> None:

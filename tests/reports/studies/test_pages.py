@@ -12,9 +12,10 @@ from typing import Any
 import pytest
 
 from giantsteps.numerics.bounds.results import Minimum
+from giantsteps.reports.built_in.studies import STUDIES
 from giantsteps.reports.measurements.experiments import FOLDER, Data, Measurement, complete, read, stored
 from giantsteps.reports.measurements.study import Study
-from giantsteps.reports.page.studies import STUDIES, found_at
+from giantsteps.reports.page.studies import found_at
 from giantsteps.reports.studies import (
     best_ridge,
     bound_functions,

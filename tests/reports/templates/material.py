@@ -21,6 +21,7 @@ from giantsteps.verify.protocol.paper import given_words
 from giantsteps.verify.protocol.power import MutantResult, Power
 from giantsteps.verify.protocol.verdict import Verdict
 from tests.reports.templates.reading import read
+from tests.shared.report_page import with_symbols
 
 PAPER, SLIDES, OTHERS = "arXiv 2402.04980", "slides", "this suite"
 
@@ -139,7 +140,7 @@ def material() -> Material:
     entries = tuple(entry(number, row) for number, row in enumerate(ROWS, 1))
     glossary = tuple(Symbol(letter(n), f"meaning {n}", f"O({n})") for n in range(1, len(ROWS) + 1))
     # Of another profile than the committed ledger.
-    return Material(Ledger("ci", entries), (), glossary, STUDIES)
+    return Material(Ledger("ci", entries), (), with_symbols(*glossary), STUDIES)
 
 
 @cache

@@ -30,7 +30,7 @@ def test_every_argument_of_a_public_name_is_described(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", [one.name for one in NAMES])
-def test_the_examples_of_the_reference_give_what_they_say(name: str) -> None:
+def test_the_examples_of_the_reference_give_what_they_say(name: str, in_swept_folder: None) -> None:
     given: dict[str, object] = {}
     exec(SETTING, given)
     (one,) = (one for one in NAMES if one.name == name)

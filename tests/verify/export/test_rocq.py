@@ -5,12 +5,14 @@ from __future__ import annotations
 import itertools
 import json
 import re
+import subprocess
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 import sympy as sp
 
+from giantsteps.derivations.activations.activation import activation
 from giantsteps.derivations.gradient_step import spike
 from giantsteps.derivations.kernel import inequalities, limits
 from giantsteps.derivations.kernel.algebra import assume, congruence, differentiate, order, rewrite, ring
@@ -22,7 +24,19 @@ from giantsteps.derivations.kernel.statements import Assumption, AtLeast, Equati
 from giantsteps.derivations.kernel.theorem import RULES, Theorem
 from giantsteps.derivations.language.expectation import Expectation
 from giantsteps.derivations.language.named_functions import sigma
-from giantsteps.verify.export.files import ASKED, SLIPS, UNPROVED, chapter, files
+from giantsteps.numerics.balls.coefficients import hermite_balls
+from giantsteps.verify.export.files import (
+    ASKED,
+    BY_HAND,
+    CERTIFICATE,
+    GAUSSIAN,
+    OPTIONAL,
+    SLIPS,
+    UNPROVED,
+    chapter,
+    files,
+)
+from giantsteps.verify.export.preamble import LAW_AXIOMS
 from giantsteps.verify.export.rocq import Exported, exported
 from giantsteps.verify.export.second_kernel import (
     EXPECTED,
@@ -226,6 +240,15 @@ def test_a_difference_of_the_axioms_is_told() -> None:
             compare({("a", "b"): first}, {"a": other, "b": []})
 
 
+def test_a_law_of_averages_is_no_axiom_where_it_is_proved() -> None:
+    compare({("a",): frozenset({"E_add"})}, {"a": []})
+    with pytest.raises(Differs, match="E_add"):
+        compare({("a",): frozenset({"E_add"})}, {"a": []}, laws=())
+    written = {file.module: file for file in files(exported(small()), {GAUSSIAN})}
+    assert written["Averages"].requires == (GAUSSIAN,)
+    assert "Declare" not in written["Averages"].text  # it declares what is assumed
+
+
 def rules() -> dict[str, Theorem]:
     """A theorem by each rule of limits, derivatives and order that Rocq is told how to prove."""
     u, v = sp.symbols("u v", real=True)
@@ -324,6 +347,59 @@ def test_the_existence_of_a_derivative_is_an_assumption(by_rules: Exported) -> N
 needs_rocq = pytest.mark.skipif(not installed(), reason=MISSING)
 
 
+def has(module: str) -> bool:
+    """Whether Rocq is installed with the library that a file requires."""
+    command = ["coqtop", "-q", "-batch", "-load-vernac-object", OPTIONAL[module][0]]
+    return installed() and subprocess.run(command, check=False, capture_output=True).returncode == 0
+
+
+def needs(module: str) -> pytest.MarkDecorator:
+    """Skips where Rocq lacks that library."""
+    return pytest.mark.skipif(not has(module), reason=f"Rocq has no {OPTIONAL[module][0]}")
+
+
+def compiled(directory: Path, requires: dict[str, tuple[str, ...]], module: str, right: str, wrong: str) -> list[str]:
+    """The files compiled, one of them after a change."""
+    for name in requires:
+        text = (BY_HAND / f"{name}.v").read_text(encoding="utf-8")
+        assert name != module or text.count(right) == 1
+        (directory / f"{name}.v").write_text(text.replace(right, wrong) if name == module else text, encoding="utf-8")
+    return compile_all(directory, requires)
+
+
+@needs(GAUSSIAN)
+@pytest.mark.parametrize(
+    ("right", "wrong"),
+    [
+        ("E (fun _ => 1) = 1.", "E (fun _ => 1) = 2."),
+        ("INR (S k) * E", "INR k * E"),
+        ("E_add : forall f g, Exists f -> Exists g -> E", "E_add : forall f g, Exists f -> E"),
+    ],
+)
+def test_integrals_prove_no_other_law(right: str, wrong: str, tmp_path: Path) -> None:
+    with pytest.raises(Differs, match="refuses"):
+        compiled(tmp_path, {"Laws": (), GAUSSIAN: ("Laws",)}, "Laws", right, wrong)
+
+
+CENTRE = "6057055096 / 10 ^ 10"
+
+
+def test_the_certificate_agrees_with_the_balls_of_the_suite() -> None:
+    said = (BY_HAND / f"{CERTIFICATE}.v").read_text(encoding="utf-8")
+    assert f"- {CENTRE}) <= / 10 ^ 8." in said
+    certified = hermite_balls(activation("tanh")).h1
+    outside = 2e-14  # |z tanh z| <= |z|: what [-8, 8] leaves out is at most 2 phi(8) = 1.01e-14
+    rounding = 1e-15  # of doubles between 0.5 and 1, three times
+    assert abs(certified.value - 0.6057055096) + certified.radius + outside + rounding <= 1e-8
+
+
+@needs(CERTIFICATE)
+@pytest.mark.thorough  # interval arithmetic takes seconds of processor time
+def test_a_certificate_of_a_wrong_number_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(Differs, match="refuses"):
+        compiled(tmp_path, {CERTIFICATE: ()}, CERTIFICATE, CENTRE, "6057055296 / 10 ^ 10")
+
+
 @needs_rocq
 def test_rocq_accepts_lemmas_and_refuses_them_with_a_slip(tmp_path: Path) -> None:
     # Beside the small ones a quotient whose proof is none: what rests on it is not proved either, all others are.
@@ -341,7 +417,9 @@ def test_rocq_accepts_lemmas_and_refuses_them_with_a_slip(tmp_path: Path) -> Non
     assert UNPROVED in checked.axioms
     assert checked.theorems == set(made.theorems) - {"small.wrong"}
     assert [of.theorems for of in chapters] == [checked.theorems]
-    assert sorted(path.stem for path in tmp_path.glob("*.checked")) == [f"{ASKED}_001", "Base", "Lemmas_001"]
+    assert bool(checked.axioms.intersection(LAW_AXIOMS)) != has(GAUSSIAN)
+    looked_at = {path.stem for path in tmp_path.glob("*.checked")}
+    assert {f"{ASKED}_001", "Base", "Lemmas_001", "Laws", "Averages"} == looked_at - {GAUSSIAN}
     slips = tmp_path / f"{SLIPS}_001.v"
     begun, *rest = re.split(r"(?=^Goal )", slips.read_text(encoding="utf-8"), flags=re.MULTILINE)
     assert len([slip for slip in rest if "Fail" in slip]) >= 5

@@ -114,7 +114,7 @@ def test_hypotheses_and_the_weakest_link_travel_through_all_that_is_beneath(
         ],
     )
     executor = ThreadPoolExecutor(workers) if workers else None
-    beside = Beside(lambda module, examined: (module, sorted(examined)))
+    beside = Beside(lambda module, examined, _: (module, sorted(examined)))
     entries = {e.claim.id: e for e in run(paper, "quick", ["toy.top"], executor, beside=beside).entries}
     assert list(entries) == ["toy.definition", "toy.ground", "toy.middle", "toy.top"]
     assert entries["toy.top"].claim.uses == ("toy.middle",)

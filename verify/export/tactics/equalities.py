@@ -304,7 +304,7 @@ def factorised(node: Theorem, premises: tuple[Premise, ...], writer: Writer) -> 
         name = f"z__{len(scope)}"
         below = {**scope, inner[0]: name}
         pair = " * ".join(text(Expectation(f, *inner[1:]), names, below) for f in (first, second))
-        law = "E_left" if inner[0] in free(first) else "E_right"
+        law = "E_left" if inner[0] in free(first) else "E_scale"
         step = f"apply E_ext; intro {name}; {split(inner[1:], below)}"
         if inner[0] not in free(first) | free(second):
             return f"apply E_drop; intro {name}; {split(inner[1:], below)}"

@@ -55,7 +55,8 @@ def after_step(
 
     ``letters`` u are (p,) entries of the readout during the step, over 1/sqrt(p).
     """
-    return np.asarray(rows + rate / len(x) * pull(rows, x, labels, student.value, student.prime, letters))
+    u = np.broadcast_to(letters, len(rows))
+    return np.asarray(rows + rate / len(x) * pull(rows, x, labels, student.value, student.prime, u))
 
 
 # Passes of :func:`even_rows`: what the first leaves of a shape is of the order of its weight's error, which the second

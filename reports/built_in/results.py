@@ -1,19 +1,8 @@
-"""Results 3.1 to 3.3 on the first page of the report: which claims state them, and what stands between."""
+"""Results 3.1 to 3.3: which claims state them, and what stands between."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-
-from giantsteps.reports.page.views import ClaimView
-
-
-@dataclass(frozen=True)
-class Result:
-    """One result of the paper: its title, and its formulas as {what they are: the claims that state them}."""
-
-    title: str
-    formulas: Mapping[str, tuple[str, ...]]
+from giantsteps.reports.page.pages import Result
 
 
 def _of(part: str, names: str) -> tuple[str, ...]:
@@ -59,16 +48,3 @@ RESULTS: tuple[Result, ...] = (
         },
     ),
 )  # fmt: skip
-
-# The claims that state them.
-IDS = frozenset(id_ for result in RESULTS for ids in result.formulas.values() for id_ in ids)
-
-
-def stated(views: Sequence[ClaimView]) -> list[tuple[Result, list[tuple[str, list[ClaimView]]]]]:
-    """Each result of which a claim is among these, with what they are and the claims that are there."""
-    by_id = {view.entry.claim.id: view for view in views}
-    return [
-        (result, [(words, [by_id[i] for i in ids if i in by_id]) for words, ids in result.formulas.items()])
-        for result in RESULTS
-        if any(i in by_id for ids in result.formulas.values() for i in ids)
-    ]
