@@ -65,25 +65,29 @@ def parse(text: str, *, limited: bool = True) -> Expression:
 def is_sympy(given: object) -> bool:
     """Whether this is an expression or a function of SymPy, such as `sympy.tanh(x)` or `sympy.tanh`."""
     sp = sys.modules.get("sympy")
-    return sp is not None and (isinstance(given, sp.Expr) or (isinstance(given, sp.FunctionClass) and 1 in given.nargs))
+    function = sp is not None and isinstance(given, sp.FunctionClass | sp.Lambda) and 1 in given.nargs
+    return sp is not None and (function or isinstance(given, sp.Expr | sp.Poly))
 
 
 def from_sympy(given: Any) -> Expression:
     """The tree of a SymPy expression in one symbol, whatever its name; exact, a float being its shortest decimal.
 
-    Raises ExpressionError for another number of symbols, and for what the language does not have.
+    Raises ExpressionError for another number of symbols, for a symbol that is not any real number, for a Piecewise
+    without a value somewhere, and for what the language does not have.
     """
-    from sympy import And, Float, FunctionClass, Or, Rational, S, Symbol, to_dnf
+    from sympy import And, Float, FunctionClass, Lambda, Or, Rational, S, Symbol, nan, to_dnf
     from sympy.printing.str import StrPrinter
 
     class Printer(StrPrinter):
-        _print_Symbol = staticmethod(lambda symbol: "z")
+        _print_Symbol = _print_Dummy = staticmethod(lambda symbol: "z")
 
         def _print_Float(self, value: Any) -> str:
             return f"({Rational(repr(float(value))) if value == Float(float(value)) else Rational(value)})"
 
         def _print_Piecewise(self, function: Any) -> str:
-            text = "nan"
+            if function.args[-1][1] != S.true or function.has(nan):
+                raise ExpressionError(f"{function} has no value somewhere: add a last pair (value, True)")
+            text = ""
             for value, condition in reversed(function.args):
                 for case in Or.make_args(to_dnf(condition)):
                     inner = self._print(value)
@@ -92,11 +96,20 @@ def from_sympy(given: Any) -> Expression:
                     text = inner
             return str(text)
 
-    expression = given(Symbol("z", real=True)) if isinstance(given, FunctionClass) else given
+    of_symbol = isinstance(given, FunctionClass | Lambda)
+    expression = given(Symbol("z", real=True)) if of_symbol else given.as_expr()
     if len(symbols := expression.free_symbols) != 1:
         raise ExpressionError(
             f"{expression} has {len(symbols)} symbols, exactly one is accepted: use expression.subs(a, 2)"
         )
+    (symbol,) = symbols
+    if (
+        symbol.is_extended_real is False
+        or symbol.is_integer
+        or symbol.is_negative is False
+        or symbol.is_positive is False
+    ):
+        raise ExpressionError(f"{symbol} must be any real number: use Symbol({str(symbol)!r}, real=True)")
     return parse(str(Printer().doprint(expression)), limited=False)
 
 
@@ -221,8 +234,9 @@ def _unknown(kind: str, name: str, text: str) -> str:
 _OTHER_DEFAULTS = {
     "flax": {"gelu": "gelu_tanh", "PReLU": "leaky_relu"}, "jax": {"gelu": "gelu_tanh"}, "nn": {"gelu": "gelu_tanh"},
     "keras": {"leaky_relu": "leaky_relu(z, 1/5)", "LeakyReLU": "leaky_relu(z, 3/10)", "PReLU": "relu"},
-    "tf": {"leaky_relu": "leaky_relu(z, 1/5)"},
+    "ops": {"gelu": "gelu_tanh", "leaky_relu": "leaky_relu(z, 1/5)"}, "tf": {"leaky_relu": "leaky_relu(z, 1/5)"},
 }  # fmt: skip
+_OF_NUMBERS = ("Abs", "Heaviside", "Max", "Min")  # of SymPy, with capitals as the layers of PyTorch and Keras
 _LIBRARIES = (*_OTHER_DEFAULTS, "F", "functional", "jnp", "math", "np", "numpy", "scipy", "special", "sympy", "torch")
 
 
@@ -231,7 +245,7 @@ def _of_library(node: ast.expr) -> str:
     if not isinstance(node, ast.Attribute):
         return ""
     path = ast.unparse(node).split(".")
-    library = next((one for one in ("keras", "functional") if one in path), path[0])
+    library = next((one for one in ("ops", "keras", "functional") if one in path), path[0])
     if library not in _LIBRARIES or not (named_function(node.attr) or node.attr in (*_CONSTANTS, "where")):
         return ""
     return _OTHER_DEFAULTS.get(library, {}).get(node.attr, node.attr)
@@ -358,7 +372,7 @@ class _Reader:
             node = ast.Call(ast.Name(meant.partition("(")[0]), node.args, node.keywords)
         if not isinstance(node.func, ast.Name) or node.func.id in ("z", *_CONSTANTS):
             first = self._source(node.func)
-            if isinstance(node.func, ast.Attribute):
+            if isinstance(node.func, ast.Attribute) and not named_function(node.func.attr):
                 raise ExpressionError(_unknown("function", node.func.attr, self.text))
             hint = "a product is written with *, as in 2*(z + 1)" if len(node.args) == 1 else _EXAMPLE
             raise ExpressionError(f"only a function of the language can be called, not {first}; {hint}")
@@ -376,6 +390,9 @@ class _Reader:
         if known is None:
             raise ExpressionError(_unknown("function", name, self.text))
         args = [self.read(arg, depth + 1) for arg in node.args]
+        if args and name[0].isupper() and name not in _OF_NUMBERS and not any(map(tree.depends_on_z, args)):
+            example = f"{known.example}" if known.most == 1 else f"{name}(z, {ast.unparse(node.args[0])})"
+            raise ExpressionError(f"{name} without z makes a layer, not a value: write {example}")
         if len(args) < known.least or (known.most is not None and len(args) > known.most):
             raise ExpressionError(f"{name} was given {len(args)} arguments; write for example {known.example}")
         return _checked_nodes(known.build(*args))

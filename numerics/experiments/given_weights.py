@@ -25,6 +25,7 @@ Numbers = dict[str, tuple[float, float]]
 
 # Neighbours among the largest singular values of a bulk have ratios 1 + O(d^(-2/3)), below 1.3 at d = 50.
 _GAP, _LEAST = 2.0, 4
+_LARGEST = 1e50  # fourth powers of a million such numbers are within the range of doubles
 _SHARES = {"eigenvalue_10": 0.1, "eigenvalue_50": 0.5, "eigenvalue_90": 0.9}
 # What has an allowance of 2 (1 + |x|)/d for terms of order 1/d: in 12 simulated settings they were at most 3.2/d.
 _EXPANDED = ("spike", "alignment", "bulk", "step_bulk")
@@ -80,14 +81,16 @@ class Measured(Shown):
         return dict(zip(Measure._fields, zip(*self.measures, strict=True), strict=True))
 
 
-def _numbers(name: str, given: object, shape: tuple[int, ...] = ()) -> Array:
+def _numbers(name: str, given: Any, shape: tuple[int, ...] = ()) -> Array:
     """Finite numbers, (p, d) unless of this shape. Raises ModelError."""
     try:
-        found = np.asarray(given, dtype=float)
+        found = np.full(1, math.nan) if np.iscomplexobj(given) else np.asarray(given, dtype=float)
     except (TypeError, ValueError, RuntimeError):  # what PyTorch raises for a tensor that needs a gradient
         found = np.full(1, math.nan)
-    if not np.isfinite(found).all():
-        raise ModelError(f"{name} is not accepted: it has to be an array of finite numbers, like W.detach().numpy()")
+    size = float(np.abs(found).max(initial=0.0))
+    if not (size == 0.0 or 1.0 / _LARGEST <= size <= _LARGEST):  # neither is NaN
+        wanted = "finite real numbers, the largest between 1e-50 and 1e50, like W.detach().numpy()"
+        raise ModelError(f"{name} is not accepted: it has to be an array of {wanted}")
     if found.shape != shape if shape else found.ndim != 2 or min(found.shape) < _LEAST:
         wanted = f"{shape}" if shape else f"(neurons, inputs) with at least {_LEAST} of each"
         raise ModelError(f"{name} has the shape {found.shape}, and accepted is {wanted}")

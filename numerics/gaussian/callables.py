@@ -20,7 +20,7 @@ from giantsteps.derivations.expressions.parser import from_sympy, is_sympy
 from giantsteps.derivations.expressions.tree import ExpressionError, Sampled, Z, number
 from giantsteps.numerics.gaussian.evaluate import Array, compile_numpy
 from giantsteps.numerics.gaussian.nodes import PANEL_ORDER
-from giantsteps.numerics.gaussian.smooth_panels import distinct, smooth_panels
+from giantsteps.numerics.gaussian.smooth_panels import MOST_SPLITS, distinct, smooth_panels
 from giantsteps.numerics.gaussian.tracing import FAILURES, traced
 
 # Where a callable is tried: simple numbers, where kinks are likely, and others; how far rounding puts its formula off.
@@ -32,6 +32,7 @@ _NARROW, _WIDE, _SHORTEST = np.arange(-64.37, 64.5, 0.25), np.arange(-64.0, 65.0
 _LEAST_JUMP, _OFF, _BESIDE = 1e-6, (1e-12, 1e-15), 1e-3
 # Panels that are bisected together: there are places for some eighteen breakpoints at a time.
 _TOGETHER, _MOST_ROUNDS, _LARGEST_DEGREE, _MOST_LISTED = 16, 8, 16, 8
+_MOST_PLACES = 2_000  # a step in every tenth has 1280; rounding of single precision has many more
 
 
 @dataclass(eq=False)
@@ -155,19 +156,19 @@ def _evaluator(function: Callable[[Any], Any], name: str) -> Callable[[Array], A
     """The callable on arrays (n,): as a whole, as a tensor where PyTorch is loaded, or number by number."""
     attempts: list[Callable[[Array], Any]] = [function, np.vectorize(function, otypes=[np.float64])]
     if torch := sys.modules.get("torch"):
-        attempts.insert(1, lambda x: function(torch.from_numpy(np.array(x))).detach().numpy())
+        attempts.insert(1, lambda x: function(torch.from_numpy(x)).detach().numpy())
     for attempt in attempts:
         try:
-            whole = np.asarray(attempt(_TRIED))
-            apart = np.ravel([attempt(x) for x in _TRIED[::16, None]])
+            whole = np.array(attempt(_TRIED.copy()))  # copies: a function may work in place, or in a buffer of its own
+            apart = np.ravel([np.array(attempt(x)) for x in _TRIED[::16, None].copy()])
         except FAILURES as error:
-            reason: object = error
+            reason = f"{type(error).__name__}: {error}"
             continue
         reason = "at an array it does not give what it gives at each of its numbers"
         if whole.dtype.kind not in "biu" and whole.dtype != np.float64:
             reason = f"it gives {whole.dtype}: in PyTorch use module.double(), in JAX switch jax_enable_x64 on"
         elif whole.shape == _TRIED.shape and np.array_equal(apart, whole[::16], equal_nan=True):
-            return lambda x: np.asarray(attempt(x), dtype=np.float64)
+            return lambda x: np.array(attempt(x.copy()), dtype=np.float64) if x.size else x
         break
     raise ExpressionError(f"{name} is no activation: {reason}")
 
@@ -187,6 +188,10 @@ def _detected(node: Sampled, declared: tuple[float, ...]) -> tuple[Breakpoint, .
         met = [span for span in spans if not any(span[0] <= x <= span[1] for x in roots)]
         if not met:
             break
+        if len(places) + len(met) > _MOST_PLACES:
+            raise ExpressionError(
+                f"{node} has more than {_MOST_PLACES} breakpoints, which requires its formula as text"
+            )
         places |= dict(_breakpoint(values, *span) for span in met)
     known = {*places, *splits}
     values.splits = tuple(sorted(known | {*_bisected(values, distinct([_WIDE, np.array([*known])]))}))
@@ -194,9 +199,18 @@ def _detected(node: Sampled, declared: tuple[float, ...]) -> tuple[Breakpoint, .
     return tuple(Breakpoint(place, places[x], True, x in roots, node, node) for x, place in located)
 
 
-def _bisected(values: Values, edges: Array) -> list[float]:
-    parts = [edges[k : k + _TOGETHER + 1] for k in range(0, len(edges) - 1, _TOGETHER)]
-    return [x for part in parts for x in smooth_panels(values, part, (), PANEL_ORDER).splits]
+def _bisected(values: Values, edges: Array, together: int = _TOGETHER) -> list[float]:
+    """The splits of all panels; where there are too many for panels together, one panel is bisected at a time."""
+    found = list[float]()
+    for part in (edges[k : k + together + 1] for k in range(0, len(edges) - 1, together)):
+        splits = smooth_panels(values, part, (), PANEL_ORDER).splits
+        if len(splits) >= MOST_SPLITS and together == 1:
+            raise ExpressionError(
+                f"the function is not smooth between breakpoints near z = {part[0]:.3g}: it is random, of single "
+                "precision, too steep, or has a root there; give its formula as text"
+            )
+        found += _bisected(values, part, 1) if len(splits) >= MOST_SPLITS else splits
+    return found
 
 
 def _breakpoint(values: Values, low: float, high: float) -> tuple[float, bool]:

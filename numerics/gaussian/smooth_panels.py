@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
 
-_MOST_SPLITS = 2_000
+MOST_SPLITS = 2_000
 _SHORTEST_PANEL = 1e-11
 
 
@@ -58,7 +58,7 @@ def smooth_panels(values: Callable[[Array], Array], edges: Array, known: tuple[f
     pending = np.stack([edges[:-1], edges[1:]], axis=1)
     splits: list[float] = []
     rough = False
-    while len(pending) and len(splits) < _MOST_SPLITS:
+    while len(pending) and len(splits) < MOST_SPLITS:
         half = 0.5 * (pending[:, 1] - pending[:, 0])
         series = values(pending[:, :1] + half[:, None] * (1.0 + nodes)) @ transform.T
         # So close to an end that rounding puts it there a derivative may be infinite: such places are left out.

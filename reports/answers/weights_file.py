@@ -23,6 +23,8 @@ from giantsteps.reports.command_line.problems import InputProblem, shown
 
 # The types of storages; a bfloat16 is the upper half of a float32.
 _TYPES = {"Double": "f8", "Float": "f4", "Half": "f2", "BFloat16": "u2", "Long": "i8", "Int": "i4", "Byte": "u1"}
+# How many bytes compression may save: an archive of zeros takes a thousand times its size in memory.
+_MOST_GROWN = 1 << 30
 # What readers raise for a damaged file.
 _DAMAGED = (
     *(ArithmeticError, AttributeError, EOFError, LookupError, MemoryError, RuntimeError, TypeError, ValueError),
@@ -50,9 +52,11 @@ def _arrays(name: str) -> dict[str, NDArray[Any]]:
         with Path(name).open("rb") as file:
             if zipfile.is_zipfile(file):
                 with zipfile.ZipFile(file) as archive:
+                    if sum(one.file_size - one.compress_size for one in archive.infolist()) > _MOST_GROWN:
+                        raise pickle.UnpicklingError("unpacked it is larger by more than 1 GiB")
                     for entry in archive.namelist():
                         if entry.endswith("/data.pkl"):
-                            return dict(_named(_Reader(archive, entry).load(), ""))
+                            return dict(_named(_Reader(archive, entry).load(), "", set()))
             file.seek(0)
             found = np.load(file, allow_pickle=False)
             return {"array": found} if isinstance(found, np.ndarray) else dict(found)
@@ -68,12 +72,13 @@ def _arrays(name: str) -> dict[str, NDArray[Any]]:
     )
 
 
-def _named(value: object, path: str) -> list[tuple[str, NDArray[Any]]]:
-    """The arrays of a state_dict, or of a checkpoint that holds some."""
+def _named(value: object, path: str, seen: set[int]) -> list[tuple[str, NDArray[Any]]]:
+    """The arrays of a state_dict, or of a checkpoint that holds some; a dictionary that occurs twice is listed once."""
     if isinstance(value, np.ndarray):
         return [(path or "array", value)]
-    inner = value.items() if isinstance(value, dict) else ()
-    return [found for key, one in inner for found in _named(one, f"{path}.{key}" if path else str(key))]
+    inner = value.items() if isinstance(value, dict) and id(value) not in seen else ()
+    seen.add(id(value))
+    return [found for key, one in inner for found in _named(one, f"{path}.{key}" if path else str(key), seen)]
 
 
 class _Entries(dict[Any, Any]):

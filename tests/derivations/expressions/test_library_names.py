@@ -11,6 +11,7 @@ import pytest
 
 from giantsteps.derivations.expressions.named import CONSTRUCTIONS, NAMED, function_names
 from giantsteps.derivations.expressions.parser import parse
+from giantsteps.derivations.expressions.tree import ExpressionError
 from giantsteps.numerics.gaussian.callables import activation
 from giantsteps.numerics.gaussian.evaluate import compile_numpy
 from tests.shared.documents import ROOT
@@ -75,6 +76,7 @@ LIBRARIES = {
     "Tanh": "tanh", "softplus": "softplus", "Softplus(z, 2)": "softplus(z, 2)", "hardtanh": "hardtanh(z, -1, 1)",
     "jax.nn.hard_tanh": "hardtanh", "LogSigmoid": "logsigmoid", "torch.nn.Softshrink": "softshrink(z, 1/2)",
     "np.tanh(2*z)": "tanh(2*z)", "np.maximum(z, 0)": "relu", "np.where(z > 0, z, 0)": "where(z > 0, z, 0)",
+    "keras.ops.gelu": "gelu_tanh", "keras.ops.leaky_relu": "leaky_relu(z, 1/5)",
     "math.pi*z": "pi*z", "jax.nn.gelu(2*z)": "gelu_tanh(2*z)", "2*scipy.special.erf(z)": "2*erf(z)",
 }  # fmt: skip
 
@@ -82,6 +84,14 @@ LIBRARIES = {
 @pytest.mark.parametrize("name", LIBRARIES)
 def test_a_name_of_a_library_means_its_function_with_its_defaults(name: str) -> None:
     assert parse(name) == parse(LIBRARIES[name])
+
+
+@pytest.mark.parametrize(
+    "text", ["nn.LeakyReLU(0.2)", "z + nn.Softplus(2)", "nn.Hardtanh(-2, 2)", "keras.layers.ReLU(6)"]
+)
+def test_a_layer_with_parameters_alone_is_refused_and_is_no_constant(text: str) -> None:
+    with pytest.raises(ExpressionError, match=r"without z makes a layer, not a value: write \w+\(z"):
+        parse(text)
 
 
 def _rows() -> dict[str, tuple[str, str, str, list[str]]]:

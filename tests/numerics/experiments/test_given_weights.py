@@ -102,6 +102,9 @@ def test_a_result_is_rows_a_document_and_a_table() -> None:
     [
         ({"W": [[1.0, np.nan]]}, "W is not accepted"),
         ({"W": "text"}, "W is not accepted"),
+        ({"W": np.full((8, 8), 1j)}, "finite real numbers"),
+        ({"W": np.full((8, 8), 1e160)}, "the largest between 1e-50 and 1e50"),
+        ({"theta": np.full(8, 1e300)}, "the largest between 1e-50 and 1e50"),
         ({"W": np.ones(9)}, "W has the shape"),
         ({"W0": np.ones((9, 8))}, "W0 has the shape"),
         ({"theta": np.ones(9)}, "theta has the shape"),

@@ -115,6 +115,8 @@ def test_a_sympy_expression_is_converted_exactly(given: Any, text: str) -> None:
         (sp.Integer(2), "2 has 0 symbols, exactly one is accepted"),
         (sp.besselj(0, x), "the function 'besselj' is unknown"),
         (1 / x, "pole"),
+        (sp.Piecewise((x, x > 0)), "has no value somewhere: add a last pair (value, True)"),
+        (sp.Abs(sp.Symbol("x", positive=True)), "x must be any real number: use Symbol('x', real=True)"),
     ],
 )
 def test_a_sympy_expression_outside_the_language_is_refused(given: Any, said: str) -> None:
@@ -266,10 +268,30 @@ def test_what_needs_a_formula_is_refused() -> None:
         (lambda x: math.exp(x), "grows faster than z**16"),
         (lambda x: 1 / x, "function is not finite in double precision at z = 0"),
         (3, "a value of type int was given: a formula in z as text"),
+        (lambda x: {}[x], "function is no activation: KeyError: -8.0"),
+        (lambda x: exec("raise Exception('own')"), "Exception: own"),
+        (of_values("tanh(z) + sin(10**9*z)/10**9"), "is not smooth between breakpoints"),
+        (lambda x: np.tanh(np.float32(x + np.zeros(1)[0])).astype(float), "is not smooth between breakpoints"),
     ],
 )
 def test_a_callable_that_is_no_activation_is_refused(given: Any, said: str) -> None:
     assert said in refusal(giantsteps.ExpressionError, giantsteps.activation, given)
+
+
+@pytest.mark.parametrize("vectorized", [False, True])
+def test_functions_that_work_in_place_change_no_numbers_but_their_own(vectorized: bool) -> None:
+    def in_place(given: Any) -> Any:
+        given *= 2.0
+        return np.tanh(given, out=given)
+
+    places = np.linspace(-2.0, 2.0, 9)
+    for _ in range(2):  # the first call must not change the places at which the second is tried
+        built = giantsteps.activation(np.vectorize(lambda x: math.tanh(2.0 * x)) if vectorized else in_place)
+        np.testing.assert_allclose(built(places), np.tanh(2.0 * np.linspace(-2.0, 2.0, 9)), rtol=1e-14)
+        found, expected = (giantsteps.solve(giantsteps.Model(f, "sin", **POINT)) for f in (built, "tanh(2*z)"))
+        assert abs(found.test_error - expected.test_error) <= found.error_estimate + expected.error_estimate
+    with pytest.raises(giantsteps.ExpressionError, match="not finite"):
+        giantsteps.activation(lambda x: np.where(x < 60, x, np.nan))
 
 
 @pytest.mark.parametrize(

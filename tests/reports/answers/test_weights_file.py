@@ -89,6 +89,19 @@ def test_a_tensor_beyond_its_storage_is_refused(tmp_path: Path, shape: Any) -> N
         read_array(archive(tmp_path / "a.pt", f"{tensor('Float', *shape)}.", bytes(48)), None, 2)
 
 
+def test_a_small_file_that_grows_without_end_is_answered(tmp_path: Path) -> None:
+    doubled = "".join(f"(dp{n}\nS'a'\ng{n - 1}\nsS'b'\ng{n - 1}\ns0" for n in range(1, 40))
+    path = archive(
+        tmp_path / "a.pt", f"(dp0\nS'w'\n{tensor('Float')}s0{doubled}g39\n.", EXAMPLE.astype("<f4").tobytes()
+    )
+    np.testing.assert_allclose(read_array(path, None, 2), EXAMPLE, rtol=1e-6)
+    with zipfile.ZipFile(tmp_path / "b.npz", "w", zipfile.ZIP_DEFLATED) as file, file.open("W.npy", "w") as entry:
+        for _ in range(1100):
+            entry.write(bytes(1 << 20))
+    with pytest.raises(InputProblem, match="unpacked it is larger by more than 1 GiB"):
+        read_array(str(tmp_path / "b.npz"), None, 2)
+
+
 def test_an_array_is_chosen_by_name_and_a_bad_file_is_one_sentence(tmp_path: Path) -> None:
     np.savez(tmp_path / "two.npz", a=EXAMPLE, b=2.0 * EXAMPLE, c=EXAMPLE[0])
     np.save(tmp_path / "object.npy", np.array([{}]), allow_pickle=True)
