@@ -31,8 +31,9 @@ EQUATIONS = {sp.Symbol("x"): sp.Integer(1)}
 # An argument by its name, where it is always the same.
 ARGUMENTS: dict[str, Any] = {
     **NUMBERS, **SMALL, "alpha0": 2.0, "eta": 1.0, "spike": 1.0, "bulk": 1.0, "alignment": 0.8,
-    "model": MODEL, "subject": MODEL, "activation": "tanh", "target": "sin", "text": "tanh", "dimensions": (20, 30),
+    "model": MODEL, "subject": MODEL, "activation": "tanh", "target": "sin", "given": "tanh", "dimensions": (20, 30),
     "directory": "results", "parameter": "ridge", "over": "ridge", "low": 0.1, "high": 0.11, "weight": 1.0, "z": 0.5,
+    "text": "tanh",
     "expression": giantsteps.activation("tanh").expression,
     "count": 4, "rows": 3, "d": 30, "W": np.eye(8), "name": "normal", "scale": 0.5,
     "equations": EQUATIONS, "ratio": 0.5, "values": [1.0, 2.0], "rule": lambda finer: (np.ones(1), np.ones(1)),
