@@ -109,6 +109,7 @@ def test_infinity_is_best_where_nothing_can_follow_the_target() -> None:
     leaning = Model(
         activation("tanh"), activation("he2(z) + z/10**5"), 1.5, 1.0, 1.0, spike=0.0, bulk=1.0, alignment=0.8
     )  # fmt: skip
-    found = best(leaning, over="ridge")
+    found, limit = best(leaning, over="ridge"), bounds(leaning)
     assert 1e6 < found.values["ridge"] < math.inf
-    assert found.test_error <= bounds(leaning).upper
+    # The slope finds the ridge; what it gains is below rounding.
+    assert found.test_error <= limit.upper + found.error_estimate + limit.error_estimate
