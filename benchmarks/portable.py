@@ -60,7 +60,8 @@ def environment(place: Path, processor: str) -> dict[str, str]:
     kept = {name: os.environ[name] for name in _KEPT if name in os.environ}
     temporary = place / "tmp"
     temporary.mkdir(exist_ok=True)
-    return kept | PROCESSORS.get(processor, {}) | {"TMPDIR": str(temporary), "COLUMNS": "60", "LC_ALL": "C"}
+    emulated = {} if processor in ENDS else PROCESSORS[processor]
+    return kept | emulated | {"TMPDIR": str(temporary), "COLUMNS": "60", "LC_ALL": "C"}
 
 
 def other_user() -> tuple[dict[str, Any], str]:

@@ -274,7 +274,8 @@ def test_no_handler_catches_everything() -> None:
         for path in files(package)
         for line in read(path).catch_alls
     ]
-    assert wrong == []
+    # The code of a user may raise anything.
+    assert [place.partition(":")[0] for place in wrong] == ["numerics/gaussian/tracing.py"]
 
 
 def modules_after(code: str) -> set[str]:
@@ -286,7 +287,7 @@ def modules_after(code: str) -> set[str]:
     return set(json.loads(done.stderr.strip().splitlines()[-1]))
 
 
-RUN = "from giantsteps.reports.command_line.cli import run\n"
+RUN = "from giantsteps.reports.command_line.cli import COMMANDS, run\n"
 SOLVE = (
     "solve --activation tanh --target sin --alpha 1.5 --beta 1 --ridge 0.1 --spike 1 --bulk 1 --alignment 0.8 --json"
 )
@@ -305,7 +306,7 @@ CLAIMS = (
             "sympy scipy.optimize scipy.special scipy.linalg matplotlib hypothesis jinja2 flint",
         ),
         (
-            f"{RUN}assert run(['--help']) == 0\nassert run(['solve', '--help']) == 0",
+            f"{RUN}for command in COMMANDS:\n    assert run([command, '--help']) == 0\nassert run(['--help']) == 0",
             "numpy scipy sympy matplotlib rich jinja2 mpmath",
         ),
         # Whoever asks what is claimed waits for no derivation and no search.

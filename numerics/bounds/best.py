@@ -258,9 +258,10 @@ class _Search:
             limit = limits(self.model if there is None else there.model)
             converged = limit.converged and len(grids[0]) > 0
             close = close if self.square else _SHALLOW[False] * (1.0 + limit.upper)
-            if error < limit.upper - close or beyond:
-                at, error, _ = (at, error, True) if error < limit.upper - close else beyond[0]
-                limit = None
+            better = error < limit.upper - close
+            if not better and beyond:
+                at, error, _ = beyond[0]
+            limit = None if better or beyond else limit
         solution = self._solution(at) if limit is None else None
         values, estimate, slopes = self._place(at), math.inf, {}
         placed = zip(self.over, grids, at, strict=True)

@@ -137,7 +137,6 @@ def noted(activation: Activation, target: Activation) -> tuple[str, ...]:
 
 
 def _of_callable(function: Callable[[Any], Any], declared: tuple[float, ...]) -> Activation:
-
     name = getattr(function, "__name__", type(function).__name__).replace("<lambda>", "function")
     with np.errstate(all="ignore"):
         values, formula = Values(_evaluator(function, name)), traced(function)

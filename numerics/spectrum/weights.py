@@ -20,7 +20,11 @@ from giantsteps.numerics.spectrum.point import Equations
 
 
 class _OfWeights(Equations):
-    """The equations at C_ab = 1 and D_a = 0, whatever the features are."""
+    """The equations at C_ab = 1 and D_a = 0, whatever the features are: no sample counts."""
+
+    def __init__(self, model: Model) -> None:
+        super().__init__(model)
+        self.ratio = 0.0
 
     def conjugates(self, table: Table, x: Complex) -> tuple[Complex, Complex]:
         """(C, D) packed, and its derivative in x."""
@@ -29,7 +33,6 @@ class _OfWeights(Equations):
 
     def below(self, table: Table, x: Complex, z: complex) -> float:
         """The share of eigenvalues below a real z: -Im/pi of (1/p) ln det S alone."""
-        self.ratio = 0.0
         return super().below(table, x, z) - float(np.sum(unpack(x)[0]).imag) / math.pi
 
 

@@ -74,9 +74,8 @@ def sweep_results(directory: str | os.PathLike[str]) -> SweepResults:
 
     with _opened(Path(directory) / FILE) as file:
         origin = dict(file.execute("SELECT key, value FROM provenance"))
-        found = file.execute("SELECT * FROM points ORDER BY point")
-        names = [name for name, *_ in found.description]
-        columns = list(zip(*found, strict=True)) or [()] * len(names)
+        names, points = _points(file)
+        columns = list(zip(*points, strict=True)) or [()] * len(names)
     kinds: dict[str, type] = {"point": int, "status": str, "converged": bool}
     numbers: dict[str, Any] = {
         name: np.array(column, kinds.get(name, float)) for name, column in zip(names, columns, strict=True)
@@ -89,6 +88,12 @@ def _opened(path: Path) -> closing[sqlite3.Connection]:
     if not path.is_file():
         raise FileNotFoundError(f"{path.parent} has no results of a sweep: {path.name} is missing")
     return closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True))
+
+
+def _points(file: sqlite3.Connection) -> tuple[list[str], sqlite3.Cursor]:
+    """The names of the columns and the rows, in the order of the points."""
+    found = file.execute("SELECT * FROM points ORDER BY point")
+    return [name for name, *_ in found.description], found
 
 
 def check_format(kind: str) -> None:
@@ -110,9 +115,9 @@ def exported(path: Path, kind: str) -> Path:
         with placed() as beside:
             if kind == "csv":
                 with _opened(path) as file, beside(target).open("w", newline="", encoding="utf-8") as out:
-                    found = file.execute("SELECT * FROM points ORDER BY point")
-                    csv.writer(out).writerow([name for name, *_ in found.description])
-                    csv.writer(out).writerows(found)
+                    names, points = _points(file)
+                    csv.writer(out).writerows([names])
+                    csv.writer(out).writerows(points)
             elif kind == "parquet":
                 sweep_results(path.parent).to_frame().to_parquet(beside(target), index=False)
             else:

@@ -175,6 +175,13 @@ def model_options(command: Command) -> Command:
     return command
 
 
+def not_offered(command: click.Command, *names: str) -> None:
+    """Options that a command takes, so that those of `giantsteps solve` can be used again, and does not list."""
+    for one in command.params:
+        if isinstance(one, click.Option) and one.name in names:
+            one.hidden = True
+
+
 # For the commands whose numbers are limits.
 width_option = option(
     "--width", "P", "Also give the value at a width of P neurons (default 1000).", whole(*WIDTHS), 1000

@@ -16,6 +16,7 @@ from giantsteps.reports.command_line.options import (
     common_options,
     model_options,
     name_option,
+    not_offered,
     option,
     whole,
 )
@@ -111,10 +112,8 @@ def spectrum(out: Output, size: int | None, kind: str | None, seed: int, plot: s
     return DONE if found.converged else UNDECIDED
 
 
-# What plays no part is taken, so that the options of `giantsteps solve` can be used again, and not offered.
-for _option in spectrum.params:
-    if isinstance(_option, click.Option) and _option.name in ("ridge", "alignment", "loss"):
-        _option.hidden = True
+# What plays no part.
+not_offered(spectrum, "ridge", "alignment", "loss")
 
 
 def with_idle(options: Mapping[str, Any]) -> dict[str, Any]:

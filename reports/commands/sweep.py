@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from giantsteps.reports.answers.sweep_results import FORMATS, check_format, exported
 from giantsteps.reports.command_line.console import Output, provenance
 from giantsteps.reports.command_line.machine.signals import Terminated
 from giantsteps.reports.command_line.options import common_options, name_option, option, whole
@@ -70,7 +69,9 @@ if a worker could not be restarted; finished chunks are kept.
 @option("--dask", "ADDRESS", "Scheduler of a Dask cluster instead (pip install '.[cluster]').")
 @click.option("--resume", is_flag=True, help="Continue the sweep in DIR.")
 @option("--plot", "FILE", "Draw the phase diagram when all points are there (.svg, .png, .pdf).")
-@name_option("--format", "Also write the points as csv, parquet or netcdf (pip install '.[frames]').", *FORMATS)
+@name_option(
+    "--format", "Also write the points as csv, parquet or netcdf (pip install '.[frames]').", "csv", "parquet", "netcdf"
+)
 @common_options
 def sweep(
     out: Output,
@@ -89,6 +90,7 @@ def sweep(
         raise InputProblem("--workers and --dask were both given; one of them is accepted, for example --workers 4")
 
     from giantsteps.reports.answers.sweep_file import read_sweep
+    from giantsteps.reports.answers.sweep_results import check_format, exported
 
     if format is not None:
         check_format(format)

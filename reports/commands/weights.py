@@ -7,9 +7,8 @@ from typing import Any
 import click
 
 from giantsteps.numerics.models.parameters import ModelError
-from giantsteps.reports.answers.weights_file import read_array
 from giantsteps.reports.command_line.console import Output, number, provenance, table
-from giantsteps.reports.command_line.options import FORMULAS, common_options, model_options, option
+from giantsteps.reports.command_line.options import FORMULAS, common_options, model_options, not_offered, option
 from giantsteps.reports.command_line.problems import DONE, UNDECIDED, InputProblem
 from giantsteps.reports.command_line.request import request
 
@@ -43,6 +42,7 @@ def weights(out: Output, file: str, before: str | None, theta: str | None, key: 
     """Measure the weights of a file; the exit code."""
     from giantsteps.numerics.experiments.given_weights import measure
     from giantsteps.numerics.spectrum.axis import SpectrumError
+    from giantsteps.reports.answers.weights_file import read_array
 
     W = read_array(file, key, 2)
     W0, direction = before and read_array(before, key, 2), theta and read_array(theta, None, 1)
@@ -67,9 +67,7 @@ def weights(out: Output, file: str, before: str | None, theta: str | None, key: 
 
 
 # What plays no part, or follows from the weights.
-for _option in weights.params:
-    if isinstance(_option, click.Option) and _option.name in ("alpha", "beta", "ridge", "loss", "readout", "bias"):
-        _option.hidden = True
+not_offered(weights, "alpha", "beta", "ridge", "loss", "readout", "bias")
 
 
 def _text(rows: list[dict[str, Any]], shape: tuple[int, ...]) -> str:

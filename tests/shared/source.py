@@ -41,6 +41,9 @@ class Read:
     long_functions: dict[str, float]
 
 
+_ALL = ("Exception", "BaseException")
+
+
 @lru_cache(maxsize=1)
 def walk(tree: ast.AST) -> tuple[tuple[ast.AST, bool, bool, bool], ...]:
     """The nodes of a file; whether each is loaded (not under `if TYPE_CHECKING:`), whether outside of functions, and
@@ -81,6 +84,8 @@ def read(path: Path) -> Read:
                 letters = any(isinstance(a, ast.Constant) and isinstance(a.value, str) for a in args)
                 calls.append((called, isinstance(func, ast.Attribute), letters, node.lineno))
             case ast.ExceptHandler(None | ast.Name("Exception" | "BaseException")):
+                catch_alls.append(node.lineno)
+            case ast.Tuple(elts) if any(isinstance(one, ast.Name) and one.id in _ALL for one in elts):
                 catch_alls.append(node.lineno)
     broken = {name: rule(text, tree) for name, rule in RULES.items()}
     return Read(tuple(imports), tuple(calls), tuple(catch_alls), broken, long_functions(tree))
